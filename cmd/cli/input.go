@@ -23,36 +23,38 @@ func Absolute(s *Call, name string) string {
 // call that came as an object.
 func HasInput(s *Call) bool { return s.Surface == nil }
 
-// ReadInput reads a file that the user named, or standard input for "-". It stops after most+1
-// bytes, so that the caller sees whether there are more than most. It returns when ctx ends,
-// because nobody may ever write to a pipe; the read then blocks until the process ends.
-func ReadInput(ctx context.Context, s *Call, name string, most int64) ([]byte, error) {
-	if name == "" { // which is no path of the folder of the call
-		return nil, errors.New("its name is empty")
-	}
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
+// Input is what a file that the user named has, or standard input for "-". A read of it ends with
+// ctx, because nobody may ever write to a pipe; the goroutine that reads the pipe then blocks until
+// the process ends.
+func Input(ctx context.Context, s *Call, name string) io.ReadCloser {
+	from, to := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { to.CloseWithError(ctx.Err()) })
 	go func() {
-		in := s.In
-		if name != "-" {
-			f, err := os.Open(Absolute(s, name))
-			if err != nil {
-				done <- result{nil, err}
-				return
+		defer stop()
+		in, err := s.In, error(nil)
+		switch name {
+		case "": // which is no path of the folder of the call
+			err = errors.New("its name is empty")
+		case "-":
+		default:
+			var f *os.File
+			if f, err = os.Open(Absolute(s, name)); err == nil {
+				defer f.Close()
+				in = f
 			}
-			defer f.Close()
-			in = f
 		}
-		data, err := io.ReadAll(io.LimitReader(in, most+1))
-		done <- result{data, err}
+		if err == nil {
+			_, err = io.Copy(to, in)
+		}
+		to.CloseWithError(err)
 	}()
-	select {
-	case r := <-done:
-		return r.data, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return from
+}
+
+// ReadInput reads an Input. It stops after most+1 bytes, so that the caller sees whether there are
+// more than most.
+func ReadInput(ctx context.Context, s *Call, name string, most int64) ([]byte, error) {
+	in := Input(ctx, s, name)
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, most+1))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
@@ -111,11 +110,7 @@ func (t *taskTargets) taskState(ctx context.Context, e state.Entry) (health.Task
 	case e.Phase == state.Removed:
 		s.Ended, s.How = true, "was removed"
 		return s, nil
-	case e.Held:
-		s.How = "is paused"
-		return s, nil
-	case tasks.Live(e):
-		s.How = "is due " + view.Stamp(e.Due.In(rules.TaskZone(e.Task)))
+	case e.Held, tasks.Live(e):
 		return s, nil
 	}
 	line, err := t.line(ctx, e.Task.ID, 0)
@@ -154,8 +149,6 @@ func (t *taskTargets) occurrence(ctx context.Context, e state.Entry, number int)
 		return willNotCome(health.OnlyOnce, strconv.Itoa(number)), nil
 	case !tasks.Live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
-	default:
-		s.How = "is to come"
 	}
 	return s, nil
 }
@@ -184,7 +177,7 @@ func openState(r state.Record) (health.TaskState, error) {
 	if !tasks.RunAlive(r) && !runner.InOtherContainer(r.Runner) {
 		return health.TaskState{Why: health.Stranded}, errStranded
 	}
-	return health.TaskState{Known: true, How: "is running"}, nil
+	return health.TaskState{Known: true}, nil
 }
 
 // endedState returns the state that a line of the ledger tells.

@@ -169,15 +169,14 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	if err != nil {
 		return err
 	}
-	if s.Opt.Bool("count") {
-		s.WarnUnreadable(m.Problems)
-		s.Answer(countJSON{m.Now, len(m.Items) + m.More, view.ProblemTexts(m.Problems)})
-		return view.Incomplete(m.Problems)
-	}
 	waited := o.wait && len(m.Items) == 0
 	s.WarnUnreadable(m.Problems)
-	answerItems(ctx, s, st, &o, m, failed, waited)
-	if !o.wait {
+	if s.Opt.Bool("count") {
+		s.Answer(countJSON{m.Now.In(o.zone), len(m.Items) + m.More, view.PickErrors(s, failed), view.ProblemTexts(m.Problems)})
+	} else {
+		answerItems(ctx, s, st, &o, m, failed, waited)
+	}
+	if !o.wait && !s.Opt.Bool("count") {
 		s.WarnAll(handover.UnrunnableWarnings(ctx, st))
 	}
 	if o.Take > 0 && len(m.Items) > 0 && !o.dry {

@@ -33,9 +33,10 @@ type inboxJSON struct {
 
 // countJSON is how many items there are.
 type countJSON struct {
-	Now      time.Time `json:"now"`
-	Count    int       `json:"count"`
-	Problems []string  `json:"problems,omitempty"`
+	Now      time.Time            `json:"now"`
+	Count    int                  `json:"count"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
+	Problems []string             `json:"problems,omitempty"`
 }
 
 // Text writes only the number.

@@ -152,6 +152,8 @@ func (a rmJSON) Text(o *cli.Out) {
 	case a.origin == "":
 	case a.Count == 0 && len(a.Errors) == 0:
 		o.Note("No pending task was scheduled by the runs of %s.", a.origin)
+	case a.DryRun:
+		o.Note("%s scheduled by the runs of %s would be removed.", cli.Plural(a.Count, "task"), a.origin)
 	default:
 		o.Note("%s scheduled by the runs of %s: removed.", cli.Plural(a.Count, "task"), a.origin)
 	}

@@ -167,7 +167,7 @@ func waitOn(s *cli.Call, left unended) problem.Call {
 }
 
 // notRunning returns the error for a task that is not running.
-func notRunning(id string, e state.Entry) view.PickError {
+func notRunning(id string, e state.Entry, now time.Time) view.PickError {
 	end := problem.To("rm", e.Task.ID)
 	p := problem.New(problem.NotRunning, problem.T("task %s is not running: it is %s", e.Task.ID,
 		view.StateName(e)), problem.T("to cancel its later occurrences: %s", end))
@@ -175,7 +175,11 @@ func notRunning(id string, e state.Entry) view.PickError {
 		p.Hint = problem.T("to end the wait: %s", end)
 	}
 	if !e.Held {
-		p.Message = problem.T("%s, and due at %s", p.Message, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
+		due := "due at " + view.Stamp(e.Due.In(rules.TaskZone(e.Task)))
+		if state.IsUnscheduled(e.Due) {
+			due = "comes " + view.Coming(e, now)
+		}
+		p.Message = problem.T("%s, and %s", p.Message, due)
 		if e.Task.Type() != state.TypeWait {
 			p.Hint = problem.T("%s; to hold it: %s", p.Hint, problem.To("pause", e.Task.ID))
 		}
@@ -200,7 +204,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	for i, f := range failed {
 		switch {
 		case f.Other != nil && tasks.Live(*f.Other):
-			failed[i] = notRunning(f.ID, *f.Other)
+			failed[i] = notRunning(f.ID, *f.Other, s.Clock.Now())
 		case f.Code == problem.NotFound && len(f.Candidates) == 0:
 			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels tasks",
 				problem.To("ls"), problem.To("rm")))

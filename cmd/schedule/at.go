@@ -246,7 +246,8 @@ func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 			problem.T("-q prints the ID alone, and there are no queues: %s",
 				problem.To("at", at[:max(1, len(s.Args)-1)]...).Running("COMMAND")))
 	}
-	if spec.When != nil {
+	refused := problem.As(err)
+	if spec.When != nil || refused == nil || refused.Code != problem.Usage {
 		return err
 	}
 	isJob := func(text string) bool {
@@ -254,10 +255,10 @@ func hintForAt1(s *cli.Call, spec tasks.Spec, err error) error {
 	}
 	switch {
 	case isJob(s.Opt.Text("c")):
-		return problem.As(err).Advising(problem.T("to see a task: %s; to schedule a line for the shell, give a time, too",
+		return refused.Advising(problem.T("to see a task: %s; to schedule a line for the shell, give a time, too",
 			problem.To("show", "ID")))
 	case typed["description"] == "d" && isJob(s.Opt.Text("description")):
-		return problem.As(err).Advising(problem.T("to remove a task: %s; to schedule one with a description, give a time, too",
+		return refused.Advising(problem.T("to remove a task: %s; to schedule one with a description, give a time, too",
 			problem.To("rm", "ID")))
 	}
 	return err

@@ -35,7 +35,7 @@ type confirmation struct {
 	Env            []string `json:"env,omitempty" jsonschema:"the variables that it gets because the call names them"`
 	Tell           []string `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
 	TellOn         string   `json:"tell_on,omitempty" jsonschema:"when it does; absent: nobody is told"`
-	Runner         string   `json:"runner" enum:"alive started none"`
+	Runner         string   `json:"runner" enum:"alive started stopped none"`
 	SurvivesReboot bool     `json:"survives_reboot,omitempty"`
 	Warnings       []string `json:"warnings,omitempty"`
 	DryRun         bool     `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`

@@ -225,7 +225,7 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	text := strings.TrimPrefix(string(data), "\xef\xbb\xbf")
 	switch {
 	case err != nil:
-		return Draft{}, Unreadable(err)
+		return Draft{}, unreadable(err)
 	case len(data) > MaxLine:
 		return Draft{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
@@ -235,8 +235,8 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	return in.ReadLine(ctx, text, nil)
 }
 
-// Unreadable returns the error for standard input that fails while it is read.
-func Unreadable(err error) error {
+// unreadable returns the error for standard input that fails while it is read.
+func unreadable(err error) error {
 	return problem.New(problem.Failed, problem.T("standard input could not be read: "+err.Error()),
 		problem.T("the answered lines are scheduled; call again with the others"))
 }
@@ -252,7 +252,7 @@ func (in *Lines) Each(from io.Reader) iter.Seq2[Numbered, error] {
 			case errors.Is(err, ErrLong):
 				err = tooLarge("the line")
 			case err != nil:
-				yield(Numbered{}, Unreadable(err))
+				yield(Numbered{}, err)
 				return
 			case in.Blank(text):
 				continue
@@ -270,10 +270,10 @@ func (in *Lines) feed(ctx context.Context, to *itemQueue) error {
 		return in.feedSpread(ctx, to)
 	}
 	for l, err := range in.Each(in.In) {
-		if err == nil {
-			err = in.put(ctx, to, l, nil)
-		}
 		if err != nil {
+			return unreadable(err)
+		}
+		if err := in.put(ctx, to, l, nil); err != nil {
 			return err
 		}
 	}
@@ -303,7 +303,7 @@ func (in *Lines) feedSpread(ctx context.Context, to *itemQueue) error {
 	size := 0
 	for l, err := range in.Each(in.In) {
 		if err != nil {
-			return err
+			return unreadable(err)
 		}
 		if size += len(l.Text) + lineOverhead; size > maxSpreadBytes {
 			return problem.New(problem.Limit,

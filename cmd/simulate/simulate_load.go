@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -138,23 +137,19 @@ func (m *simulation) exclude(t *state.Task, due *time.Time, begin time.Time) (ok
 // loadFile reads the tasks of --file, as if all were made when the simulation begins.
 func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time) error {
 	name := s.Opt.Text("file")
-	in := s.In
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return problem.Of(problem.T("%s: %s", problem.Option("file"), err),
-				problem.T("name a file of JSON lines, such as "+option.Example))
-		}
-		defer f.Close()
-		in = f
-	}
+	in := cli.Input(ctx, s, name)
+	defer in.Close()
 	at := schedule.AtCommand()
 	base := *s
 	base.Cmd, base.Opt, base.DefaultZone, base.Present, base.Awaited = &at, option.Values{}, m.zone, begin, m.awaited
 	reader := &schedule.Lines{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
 	for l, err := range reader.Each(in) {
-		if err != nil {
-			return err
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return problem.Of(problem.T("%s: %s", problem.Option("file"), err),
+				problem.T("name a file of JSON lines, such as "+option.Example))
 		}
 		var draft schedule.Draft
 		if err = l.Err; err == nil {

@@ -185,16 +185,16 @@ func meaningOf(r schedule.Typed) string {
 	if !ok {
 		next = sched.At
 	}
-	return meaning(sched, next, o.Now)
+	return meaning(sched, view.Echo(next.In(o.Now.Location()), o.Now))
 }
 
-// meaning is an instant for people, and the recurrence that begins with it.
-func meaning(sched *when.Schedule, due, now time.Time) string {
-	text := view.Echo(due.In(now.Location()), now)
-	if sched.Kind != when.Once {
-		text = cli.Visible(sched.Canonical) + ", first " + text
+// meaning is when a task comes, and the recurrence that begins then. A task that waits for others,
+// or for a boot, has no schedule.
+func meaning(sched *when.Schedule, coming string) string {
+	if sched == nil || sched.Kind == when.Once {
+		return coming
 	}
-	return text
+	return cli.Visible(sched.Canonical) + ", first " + coming
 }
 
 // tryOut puts into e what a request would do, and changes nothing.
@@ -204,7 +204,7 @@ func (a *storeActions) tryOut(r schedule.Typed, t typed, e *interpretation) erro
 		if err := c.Apply(a.ctx); err != nil {
 			return err
 		}
-		e.meaning = meaning(c.Sched, c.Due, c.Now.In(a.zone))
+		e.meaning = meaning(c.Sched, view.Coming(state.Entry{Task: c.Task, Due: c.Due}, c.Now.In(a.zone)))
 		return nil
 	}
 	done, err := tasks.Edit(a.ctx, r.World, r.Spec, a.st, a.st.Dry(), t.task)
@@ -213,8 +213,10 @@ func (a *storeActions) tryOut(r schedule.Typed, t typed, e *interpretation) erro
 	}
 	e.meaning = "nothing changes"
 	if len(done.Fields) > 0 {
-		e.meaning = "due " + view.Echo(done.Due.In(a.zone), done.Now.In(a.zone)) + "; changes " +
-			strings.Join(done.Fields, ", ")
+		e.meaning = view.Coming(done.Entry, done.Now.In(a.zone)) + "; changes " + strings.Join(done.Fields, ", ")
+		if !state.IsUnscheduled(done.Entry.Due) {
+			e.meaning = "due " + e.meaning
+		}
 	}
 	return nil
 }

@@ -95,6 +95,8 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	case s.Opt.Bool("all") && (s.Opt.Has("match") || len(s.Args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"),
 			problem.Option("match")), cli.GiveOneOfThem)
+	case s.Opt.Bool("all") && s.Opt.Has("origin"):
+		return nil, nil, cli.Excluding("all", "origin")
 	case s.Opt.Bool("all"):
 		return pickAll(ctx, s, st, fits)
 	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):

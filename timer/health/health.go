@@ -133,7 +133,7 @@ type TaskState struct {
 	Known bool   // the task exists
 	Ended bool   // it will not run again
 	OK    bool   // it ended well
-	How   string // how it ended, or its state, in words for a person: "failed, exit code 3"
+	How   string // how it ended otherwise than well, in words for a person: "failed, exit code 3"
 	// FromOne or OnlyOnce when there cannot be such an occurrence; Stranded with an error;
 	// otherwise empty
 	Why Kind
