@@ -38,15 +38,21 @@ func (t Text) Empty() bool { return t.format == "" }
 // String is the text in the words of a command line.
 func (t Text) String() string { return t.In(Shell{}) }
 
-// In is the text in the words of a surface.
+// In is the text in the words of a surface. Of a value that is longer than valueMost it has the
+// beginning and the end.
 func (t Text) In(s Surface) string {
 	if len(t.args) == 0 {
-		return t.format
+		return within(t.format, valueHead)
 	}
 	args := make([]any, len(t.args))
 	for i, arg := range t.args {
-		if p, ok := arg.(part); ok {
-			arg = p.in(s)
+		switch a := arg.(type) {
+		case part:
+			arg = a.in(s)
+		case error:
+			arg = within(a.Error(), valueHead)
+		case string:
+			arg = within(a, valueHead)
 		}
 		args[i] = arg
 	}
@@ -54,6 +60,22 @@ func (t Text) In(s Surface) string {
 }
 
 func (t Text) in(s Surface) string { return t.In(s) }
+
+// These are how many bytes of a value a text has, as callers may send a megabyte, and how many of
+// them are its beginning: of a call all of them, because one without its middle could be made.
+const (
+	valueMost = 4096
+	valueHead = valueMost / 2
+	callHead  = valueMost
+)
+
+// within is a value, or as much of its beginning, and the rest from its end.
+func within(value string, head int) string {
+	if len(value) <= valueMost {
+		return value
+	}
+	return strings.ToValidUTF8(value[:head], "") + "…" + strings.ToValidUTF8(value[len(value)-valueMost+head:], "")
+}
 
 // Option is an option of the call, by its first name; Command is the command that a task runs,
 // which is an argument of its own on every surface.
@@ -75,7 +97,7 @@ type Setting struct {
 	Value any
 }
 
-func (t Setting) in(s Surface) string { return s.Setting(string(t.Name), t.Value) }
+func (t Setting) in(s Surface) string { return within(s.Setting(string(t.Name), t.Value), callHead) }
 
 // Set makes a setting.
 func Set(name Option, value any) Setting { return Setting{name, value} }
@@ -121,7 +143,7 @@ func (c Call) Words(program string) []string {
 	return Shell{Program: program}.words(c)
 }
 
-func (c Call) in(s Surface) string { return s.Call(c) }
+func (c Call) in(s Surface) string { return within(s.Call(c), callHead) }
 
 // list is parts with words between them.
 type list struct {

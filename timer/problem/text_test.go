@@ -1,8 +1,11 @@
 package problem_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -34,5 +37,29 @@ func TestCallsShareNothing(t *testing.T) {
 	a, b := one.With("count", 1), one.With("count", 2)
 	if got := (problem.Shell{}).Call(a); got != "ouro-timer wait --cron @daily --tz UTC --count 1" {
 		t.Errorf("the first became %s after %+v was made", got, b)
+	}
+}
+
+// TestLongValuesAreCut has values that are as long as callers may send them.
+func TestLongValuesAreCut(t *testing.T) {
+	long := strings.Repeat("ż ", 500_000)
+	for _, row := range []struct {
+		name, starts, ends string
+		text               problem.Text
+	}{
+		{"a value", `no task "ż `, ` ż "`, problem.T("no task %s", `"`+long+`"`)},
+		{"an error", "cannot be read: open ż ", " ż : not found", problem.T("cannot be read: %s", errors.New("open "+long+": not found"))},
+		{"a text", "open ż ", ": not found", problem.T("open " + long + ": not found")},
+		{"a part of a part", "cannot be read: open ż ", "ż : not found", problem.T("cannot be read: %s", problem.T("open %s: not found", long))},
+		{"a call, which cannot be made", "try ouro-timer wait 5m 'ż ", "…", problem.T("try %s", problem.To("wait", "5m").Saying(long))},
+		{"a setting", "try --task 'ż ", "…", problem.T("try %s", problem.Set("task", long))},
+	} {
+		if got := row.text.String(); !strings.HasPrefix(got, row.starts) || !strings.HasSuffix(got, row.ends) || len(got) > 5000 || !utf8.ValidString(got) {
+			t.Errorf("%s has %d bytes: %.40q and %q at its end", row.name, len(got), got, got[max(0, len(got)-40):])
+		}
+	}
+	usual := problem.T("%s", problem.To("at", "5m").Saying(strings.Repeat("x", 4000)))
+	if got := usual.String(); !strings.HasSuffix(got, "xx") {
+		t.Errorf("a call of %d bytes is cut", len(got))
 	}
 }
