@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,6 +13,7 @@ import (
 )
 
 // SurroundingsOf returns the folder, umask and variables of this call, which its command will have.
+// It refuses those that are not UTF-8, because a task cannot keep them.
 func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	if s.Surroundings != nil {
 		return s.Surroundings, nil
@@ -22,21 +25,28 @@ func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "LC_") && utf8.ValidString(pair) {
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "LC_") {
 			env[name] = value
 		}
 	}
 	for _, name := range runner.CapturedNames() {
-		if value := s.Getenv(name); value != "" && utf8.ValidString(value) {
+		if value := s.Getenv(name); value != "" {
 			env[name] = value
 		}
 	}
 	if env["PATH"], err = RunPath(s); err != nil {
 		return nil, err
 	}
-	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
+	if env["PATH"] == "" {
 		delete(env, "PATH")
+	}
+	if !utf8.ValidString(dir) {
+		return nil, problem.Of(problem.T("the path of the current folder is not valid UTF-8"), problem.T("change to another folder"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if !utf8.ValidString(name + env[name]) {
+			return nil, problem.Of(problem.T("the variable %s is not valid UTF-8", Quote(name)), problem.T("set it otherwise, or unset it"))
+		}
 	}
 	s.Surroundings = &tasks.Surroundings{Dir: dir, Umask: proc.Umask(), Env: env}
 	return s.Surroundings, nil

@@ -32,8 +32,8 @@ func (s *Call) Zone() (*time.Location, error) {
 	if config.TZ != "" {
 		return zoneFrom(config.TZ, "tz in config.toml")
 	}
-	// After a colon TZ names a file of the zone database (tzset(3)).
-	if name := strings.TrimPrefix(s.Getenv("TZ"), ":"); name != "" {
+	// After a colon TZ names a file of the zone database (tzset(3)), or the machine's own.
+	if name := strings.TrimPrefix(s.Getenv("TZ"), ":"); name != "" && name != "/etc/localtime" {
 		if i := strings.LastIndex(name, "zoneinfo/"); i >= 0 && filepath.IsAbs(name) {
 			name = name[i+len("zoneinfo/"):]
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -19,6 +20,7 @@ type Reason string
 // The reasons.
 const (
 	OthersWrite Reason = "others_write" // somebody else can write to it
+	Everybody   Reason = "everybody"    // everybody writes to it, as to /tmp
 	NotOurs     Reason = "not_ours"     // it belongs to somebody else
 	Link        Reason = "link"         // it is a link, which may lead anywhere
 	NoFolder    Reason = "no_folder"    // it is not a folder, and should be one
@@ -91,6 +93,9 @@ func folder(path string, stat func(string) (os.FileInfo, error), instead string)
 			"", "run it as that user, or set OURO_HOME to a folder of yours", false}
 	}
 	if runtime.GOOS != "windows" && othersWrite(info.Mode()) {
+		if info.Mode()&os.ModeSticky != 0 { // it was made for that, and has to stay so
+			return &Error{Everybody, path, path + " is a folder that everybody writes to", "", "set OURO_HOME to one in it, such as " + word(filepath.Join(path, "ouro")), false}
+		}
 		return &Error{OthersWrite, path, path + " can be written by others, who could have anything run in your name", "", "chmod go-w " + word(path), true}
 	}
 	return nil
