@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/ouro-timer/ouro-timer/timer/when/civil"
@@ -239,16 +240,33 @@ func spokenCount(sign int) func(x *match, m *meaning) bool {
 		}
 		// 12 to 16 september, july 13 to 15
 		dated := x.p.toks[x.end].is(cMonth) || x.p.word(x.end, "of") || x.begin > 0 && x.p.toks[x.begin-1].is(cMonth)
+		only := x.says("of") || x.says("before") // ten of six pm
+		if only && (n.whole%5 != 0 || h.mer == 0 && h.name == 0 || x.begin > 0 && x.p.toks[x.begin-1].is(cMonth|cTens)) {
+			return false
+		}
 		if n.nano != 0 || n.whole < 1 || n.whole > 59 || dated && sign < 0 && hours && !minutes && h.mer == 0 && h.name == 0 {
 			return false
 		}
-		if sign < 0 && hours && !minutes {
+		if sign < 0 && hours && !minutes && !only && x.p.mayBeRange(int(n.whole), &h) {
 			why = either("it may be a range, or minutes before the hour", x.off(), x.stop(), minutesOrRange(int(n.whole), h)...)
 		}
 		ok := x.spokenAt(m, sign*int(n.whole), h)
 		m.err = why
 		return ok
 	}
+}
+
+// mayBeRange reports whether "10 to 6" may begin at ten, by the part of the day beside it: "20 to 6
+// this evening" and "10 to 9 tomorrow morning" cannot.
+func (p *parser) mayBeRange(n int, h *clock) bool {
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return t.is(cDayPart) })
+	if i < 0 || p.recurs || p.toks[i].dayPart == night || h.hour > 12 {
+		return true
+	}
+	if n > 12 {
+		return p.toks[i].dayPart == morning
+	}
+	return (int(h.hour)-n+12)%12 < 10
 }
 
 // minutesOrRange returns what "10 to 6pm" may be: ten minutes before six, the begin of a range, and
@@ -357,7 +375,16 @@ func noClock(x *match, m *meaning) bool {
 	return true
 }
 
-// bothHalves refuses "8am and pm".
+// bothTimes reads "8am and pm" as two times.
+func bothTimes(x *match, m *meaning) bool {
+	h := x.tok(0)
+	c := clock{hour: int8(h.n), mer: x.p.low[x.tok(1).off], off: h.off, end: h.end}
+	m.clock, m.more = c, []clock{c}
+	m.more[0].mer = x.p.low[x.tok(2).off]
+	return m.clock.mer != m.more[0].mer
+}
+
+// bothHalves refuses "8am/pm".
 func bothHalves(x *match, m *meaning) bool {
 	h := x.tok(0)
 	hour := x.p.text[x.off():h.end]

@@ -1,6 +1,7 @@
 package when
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/when/fault"
@@ -22,6 +23,14 @@ func moreTimes(x *match, m *meaning) bool {
 	return true
 }
 
+// everyPartTimes reads "every morning at 8 and every evening at 9".
+func everyPartTimes(x *match, m *meaning) bool {
+	*m = *x.of(0)
+	m.period(uDay, 1)
+	m.has |= hasClock
+	return x.p.recurs && len(m.more) > 0
+}
+
 // lastOf returns the last of several times.
 func lastOf(m *meaning) clock {
 	if n := len(m.more); n > 0 {
@@ -30,15 +39,12 @@ func lastOf(m *meaning) clock {
 	return m.clock
 }
 
-// timeInPart reads "8 in the morning" as one of several times. When it is the only time, the row of
-// DAYPART reads the part of the day.
+// timeInPart reads "8 in the morning" and "every morning at 8" as one of several times. When it is
+// the only time, the row of DAYPART reads the part of the day.
 func timeInPart(x *match, m *meaning) bool {
-	*m = *x.of(0)
-	part := uint8(night)
-	if x.isToken(1) {
-		part = x.tok(1).dayPart
-	}
-	c := &m.clock
+	*m = *x.of(max(x.labelled(isHour), 0))
+	i := slices.IndexFunc(x.p.toks[x.begin:x.end], func(t token) bool { return t.is(cDayPart) })
+	part, c := x.p.toks[x.begin+i].dayPart, &m.clock
 	tod, _, why := x.p.timeOfDay(c, part)
 	if why != nil || c.name != 0 || c.how&(clockDotted|clockLength|clockThreeDigits) != 0 {
 		return false
@@ -91,6 +97,22 @@ func severalOnce(x *match, m *meaning) bool {
 	m.err = &refusal{code: fault.CodeAmbiguous, why: "it names several times, and one is asked for", hint: "name one of them", off: x.off(), end: x.stop(),
 		readings: append(readings, "every day at "+list)}
 	return true
+}
+
+// timeBeside reads the "an hour before noon" of every day.
+func timeBeside(x *match, m *meaning) bool {
+	s, c := x.of(0).span, x.of(1).clock
+	if x.says("before") {
+		s = s.negated()
+	}
+	at := time.Duration(c.hour24())*time.Hour + time.Duration(c.minute)*time.Minute + s.elapsed
+	if c.name == 'm' && s.elapsed < 0 {
+		at += 24 * time.Hour
+	}
+	if !x.p.recurs || s.calendar || s.elapsed%time.Minute != 0 || at < 0 || at >= 24*time.Hour || c.bare() {
+		return false
+	}
+	return x.setClock(m, clock{hour: int8(at / time.Hour), minute: int8(at / time.Minute % 60), second: c.second})
 }
 
 // everyTimes reads "every 9am and 5pm".
@@ -149,6 +171,13 @@ func hourMinutes(x *match, m *meaning) bool {
 func minutesEvery(x *match, m *meaning) bool {
 	m.period(uHour, 1)
 	m.has, m.recur.minutes = m.has|hasMinutes, x.of(0).recur.minutes
+	return true
+}
+
+// fullHours reads "every full hour".
+func fullHours(_ *match, m *meaning) bool {
+	m.period(uHour, 1)
+	m.has, m.recur.minutes = m.has|hasMinutes, 1
 	return true
 }
 

@@ -150,6 +150,25 @@ func weekdayParts(x *match, m *meaning) bool {
 	return true
 }
 
+// someWeekday refuses "a friday".
+func someWeekday(x *match, m *meaning) bool {
+	vague("it does not say which", "name the date, or say that it recurs")(x, m)
+	return x.begin == 0 || x.p.toks[x.begin].gap // 3:15a sunday
+}
+
+// weekdayBehind reads the "(Tue)" of "2026-12-01 (Tue)".
+func weekdayBehind(x *match, m *meaning) bool {
+	return x.begin > 0 && weekdayIs(day{kind: onWeekday})(x, m)
+}
+
+// weeknights refuses a word that is Monday to Friday to some and Sunday to Thursday to others.
+func weeknights(x *match, m *meaning) bool {
+	m.has = hasWeekdays | hasEvery | hasDayPart
+	m.err = either("it may be Monday to Friday or Sunday to Thursday", x.off(), x.stop(), "monday to friday nights", "sunday to thursday nights")
+	m.err.hint = "name the days and the time of day"
+	return true
+}
+
 // dayParts reads "mornings": the morning of every day.
 func dayParts(x *match, m *meaning) bool {
 	m.period(uDay, 1)

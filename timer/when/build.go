@@ -177,7 +177,11 @@ func (p *parser) dayPartsAt(off int) bool {
 func (b *builder) days() *refusal {
 	m, c := b.m, b.c
 	// every 14 days on friday, every 12 months on 24 december
+	if n := int64(c.length / (24 * time.Hour)); m.has&hasPeriod != 0 && c.unit <= uHour && n > 1 && c.length%(24*time.Hour) == 0 && m.has&(hasClock|hasDay|hasWeekdays) != 0 {
+		c.unit, c.n = uDay, n // every 48 hours at noon
+	}
 	switch d := m.day.kind; {
+	case c.n == 0:
 	case c.unit == uDay && c.n%7 == 0 && (d == onWeekday || m.has&hasWeekdays != 0):
 		c.unit, c.n = uWeek, c.n/7
 	case c.unit == uMonth && c.n%12 == 0 && (d == onAnnual || m.has&hasMonths != 0):

@@ -86,6 +86,15 @@ func (b *builder) whichFirst(of *meaning) *refusal {
 	return either("it may leave out a weekday, or a day of the month", int(p.toks[last].end), end, readings...)
 }
 
+// soonYear returns the year of the next ten that the four digits of a time of day may be, or 0.
+func (p *parser) soonYear(c *clock) int {
+	year := int(c.hour)*100 + int(c.minute)
+	if ahead := year - civil.Wall(p.opts.Now, p.opts.Zone).Year(); c.how&(clockCompact|clockAfterAt) != clockCompact || ahead < 0 || ahead > soon {
+		return 0
+	}
+	return year
+}
+
 // yearOrTime refuses four digits that may be a year or a time of day: monthly on the 15th 2027.
 // Beside weekdays and times only those that are no multiple of five minutes are a likely year.
 func (b *builder) yearOrTime() *refusal {
@@ -93,10 +102,9 @@ func (b *builder) yearOrTime() *refusal {
 	if b.yearInList() {
 		return &refusal{code: fault.CodeAmbiguous, why: "it may be a year or a time of day", hint: `name the year with "in", or write the time with a colon`}
 	}
-	year := int(c.hour)*100 + int(c.minute)
+	year := b.p.soonYear(c)
 	dated := m.has&(hasDates|hasMonths) != 0 || m.has&hasPeriod != 0 && m.recur.unit >= uMonth
-	ahead := year - civil.Wall(b.o.Now, b.s.Zone).Year()
-	if m.has&hasClock == 0 || len(m.more) > 0 || c.how&clockCompact == 0 || c.how&clockAfterAt != 0 || ahead < 0 || ahead > soon || !dated && year%5 == 0 {
+	if m.has&hasClock == 0 || len(m.more) > 0 || year == 0 || !dated && year%5 == 0 {
 		return nil
 	}
 	return either("it may be a year or a time of day", int(c.off), int(c.end), fmt.Sprintf("in %d", year), fmt.Sprintf("at %02d:%02d", c.hour, c.minute))

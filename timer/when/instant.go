@@ -29,6 +29,11 @@ func (p *parser) finish(m *meaning) (*Schedule, *refusal) {
 	if m.err != nil {
 		return nil, m.err
 	}
+	if c, d := &m.clock, &m.day; d.kind == onWeekday && c.off > d.off && m.also.kind == noDay {
+		if p.soonYear(c)%5 != 0 { // monday 2027
+			return nil, either("it may be a year or a time of day", int(c.off), int(c.end), fmt.Sprintf("at %02d:%02d", c.hour, c.minute))
+		}
+	}
 	a, why := p.resolve(m)
 	if why != nil {
 		return nil, why

@@ -358,7 +358,7 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 		}
 	}
 	p.depth--
-	if n := p.longName(pos); n > 0 && m.has&hasZone != 0 && m.zone.fixed {
+	if n := p.longName(pos); n > 0 && m.has&hasZone != 0 && m.zone.fixed && p.derive(p.partSymbol, pos) < 0 {
 		p.read(pos+n, m, false)
 	}
 }

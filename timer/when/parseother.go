@@ -59,13 +59,23 @@ func (p *parser) namesTwo() *fault.Error {
 		return nil
 	}
 	r := refusal{code: fault.CodeAmbiguous, why: "it names two times and does not say which is meant", hint: "name one of the two"}
-	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "", "MER", "COUNT", "DAYPART", "ADVERB"} {
+	for _, kind := range [...]string{"DAY", "CLOCK", "WEEKDAYLIST", "SPAN", "ZONE", "TIME", "", "MER", "COUNT", "DAYPART", "ADVERB"} {
 		var texts []string
 		spans := p.alternatives(kind, i)
 		for _, s := range spans {
-			texts = append(texts, p.text[:spans[0].off]+p.text[s.off:s.end]+p.text[spans[len(spans)-1].end:])
+			said := p.text[s.off:s.end]
+			if kind == "TIME" { // 12 or 12:30
+				exact := slices.ContainsFunc(spans, func(o place) bool { return strings.HasPrefix(p.text[o.off:o.end], said+":") })
+				if !exact && !strings.Contains(said, ":") {
+					break
+				}
+				if exact {
+					said += ":00"
+				}
+			}
+			texts = append(texts, p.text[:spans[0].off]+said+p.text[spans[len(spans)-1].end:])
 		}
-		if len(texts) > 1 && p.readable(texts) {
+		if len(texts) > 1 && len(texts) == len(spans) && p.readable(texts) {
 			return p.offerAll(&r, texts)
 		}
 	}

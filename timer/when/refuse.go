@@ -291,40 +291,40 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 		if len(known) < 3 || e.is(cAbbr) || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
 			continue
 		}
-		if known[0] != word[0] {
-			if len(word) > 5 && known[1:] == word[1:] {
-				near[1] = append(near[1], known)
-			}
-			continue
-		}
-		if min(len(known), len(word)) == 3 && !swapped(word, known) && !doubled(word, known) {
-			continue
-		}
-		if far := plain.Distance(word, known, 2); far == 1 || far == 2 && len(word) >= 7 {
+		first := known[0] == word[0]
+		switch far := plain.Distance(word, known, 2); {
+		case first && doubled(word, known) && len(known) > 3:
+			near[0] = append(near[0], known)
+		case first && min(len(known), len(word)) == 3 && !swapped(word, known) && !doubled(word, known), !first && len(word) < 4:
+		case far == 1, far == 2 && first && len(word) >= 7:
 			near[far] = append(near[far], known)
 		}
 	}
-	var right []fault.Candidate
 	for _, list := range near {
+		var right []outcome
+		text := ""
 		for _, known := range list {
-			right = p.withReading(right, p.text[:t.off]+known+p.text[t.end:])
+			s, err := parse(p.text[:t.off]+known+p.text[t.end:], *p.opts, readMode{nested: true, past: p.past})
+			switch {
+			case err != nil:
+				continue
+			// Two that mean the same count as one: minute and minutes.
+			case right != nil && !p.hasSame(right, s):
+				return "", false
+			}
+			right, text = []outcome{{s: s}}, max(text, s.Text)
 		}
 		if right != nil {
-			break
+			return text, true
 		}
 	}
-	// Two that mean the same count as one: minute and minutes.
-	differs := func(c fault.Candidate) bool { return !c.At.Equal(right[0].At) }
-	if right == nil || slices.ContainsFunc(right, differs) {
-		return "", false
-	}
-	return slices.MaxFunc(right, func(a, b fault.Candidate) int { return strings.Compare(a.Text, b.Text) }).Text, true
+	return "", false
 }
 
 // common reports whether a word of the patterns is one that people often misspell.
 func (p *parser) common(word string) bool {
 	switch word {
-	case "now", "the", "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
+	case "now", "the", "this", "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
 		return true
 	}
 	return false

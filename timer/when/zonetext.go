@@ -215,7 +215,7 @@ func (z *zoneText) with(other *zoneText) (*zoneText, bool) {
 	}
 	both.also = other.loc
 	// GMT+0100 (CET)
-	offset := z.signed || z.zulu || z.fixed && !z.utc && z.abbr == nil && other.abbr != nil
+	offset := z.signed || z.zulu || z.fixed && !z.utc && z.abbr == nil && (other.abbr != nil || other.utc)
 	return &both, z.also == nil && offset && (!other.signed || z.signed) && !other.zulu
 }
 
@@ -280,7 +280,7 @@ func (z *zoneText) check(t time.Time, p *parser) *refusal {
 }
 
 // longName returns how many tokens a name such as "(Central European Summer Time)" has, or 0.
-// JavaScript writes it after an offset, which decides.
+// JavaScript writes it after an offset, which decides when the name is not known.
 func (p *parser) longName(pos int) int {
 	n := pos + 1
 	for n < p.n && p.toks[n].mark() == 0 && !p.toks[n].is(cNum) {
