@@ -64,4 +64,17 @@ type Claims interface {
 type Ending struct {
 	Record Record
 	Line   Line
+	// Tell, if it is not nil, completes the line within the change itself, from the tally before
+	// it: what is told of an end depends on the ends before. It may be called more than once, each
+	// time with the line as it is here.
+	Tell func(before Tally, line *Line)
+}
+
+// told is the line, completed from the tally before it.
+func (e Ending) told(before Tally) Line {
+	line := dated(e.Line)
+	if e.Tell != nil {
+		e.Tell(before, &line)
+	}
+	return line
 }

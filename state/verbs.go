@@ -195,7 +195,9 @@ func (v Verbs) claim(ctx context.Context, r Record, rule Rule) error {
 func (v Verbs) EndAll(ctx context.Context, ends []Ending) []error {
 	changes := make([]Change, len(ends))
 	for i, e := range ends {
-		changes[i] = Change{ID: e.Record.Task.ID, Claim: &e.Record, Rule: End(e.Record, dated(e.Line))}
+		changes[i] = Change{ID: e.Record.Task.ID, Claim: &e.Record, Rule: func(d Doc) (Doc, []Line, error) {
+			return End(e.Record, e.told(d.Tally))(d)
+		}}
 	}
 	all := make([]error, len(ends))
 	for i, answer := range v.Change(ctx, changes...) {

@@ -60,7 +60,11 @@ func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
 	s.mu.Lock()
 	there := s.spool[name]
 	s.mu.Unlock()
-	data, err := json.Marshal(spooled{e.Record.Task.ID, e.Record.Number, e.Record.Due, e.Record.Claimed, e.Record.Runner, e.Line})
+	line := e.Line
+	if e.Tell != nil { // who has to tell it knows no more: rather told twice than not at all
+		e.Tell(state.Tally{}, &line)
+	}
+	data, err := json.Marshal(spooled{e.Record.Task.ID, e.Record.Number, e.Record.Due, e.Record.Claimed, e.Record.Runner, line})
 	if there || err != nil || s.Local.Spool(ctx, name, string(data)) != nil {
 		return
 	}

@@ -76,9 +76,12 @@ func testMail(t *testing.T, b *bench) {
 		ends = append(ends, state.Ending{Record: r, Line: l})
 	}
 	again := b.add(daily("n"), hour(2)).Task.ID
+	var failing [2]bool // before each
 	for i := range 2 {
 		r := b.claim(again, hour(2+i), hour(3+i))
-		ends = append(ends, state.Ending{Record: r, Line: telling(r, state.ItemFailure)})
+		ends = append(ends, state.Ending{Record: r, Line: line(r, state.Failed), Tell: func(before state.Tally, l *state.Line) {
+			failing[i], l.Inbox = before.Failing, state.ItemFailure
+		}})
 	}
 	for i, err := range b.a.EndAll(b.ctx, ends) {
 		b.is(fmt.Sprint("end ", i), err, nil)
@@ -90,6 +93,9 @@ func testMail(t *testing.T, b *bench) {
 	b.wants("items of many ends", sorted(itemIDs(b.inbox(state.Query{}))[1:]...), sorted(ids...))
 	if n := len(b.outbox(far)); n != 6 {
 		t.Errorf("%d notices, want 6", n)
+	}
+	if failing != [2]bool{false, true} {
+		t.Errorf("whether the task had failed before each end: %v", failing)
 	}
 	for i, err := range b.b.EndAll(b.ctx, ends) {
 		b.is(fmt.Sprint("end again ", i), err, state.ErrEnded)

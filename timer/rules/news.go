@@ -17,20 +17,13 @@ type TellDefaults struct {
 	Beats []string
 }
 
-// AlertState is what the next news about a task depends on.
-type AlertState struct {
-	Failing bool   // its last run has failed
-	Output  string // the checksum of the output of its last ok; empty when it is not known
-}
-
-func AlertOf(t state.Tally) AlertState { return AlertState{t.Failing, t.Output} }
-
 // Inform sets in the line of a run that has ended what it is in the inbox, who is told of it, and
-// why. was is the alert state of the task before the run. The result depends only on the arguments;
-// docs/semantics.md explains the rules to users.
+// why. was is the tally of the task before that end: whether its last run had failed, and the
+// output of its last ok. The result depends only on the arguments; docs/semantics.md explains the
+// rules to users.
 //
 // A run by hand is not reported, unless that was asked for: whoever started it saw it.
-func Inform(r state.Record, was AlertState, standing TellDefaults, l *state.Line) {
+func Inform(r state.Record, was state.Tally, standing TellDefaults, l *state.Line) {
 	if r.Manual && !standing.Manual {
 		return
 	}
@@ -75,7 +68,7 @@ func inboxOf(t state.Task, l state.Line) string {
 }
 
 // newsOf returns why somebody is told about the line of a run, or "" when nobody is.
-func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
+func newsOf(t state.Task, was state.Tally, on string, l state.Line) string {
 	on = NotifyOn(t, on)
 	if !l.Outcome.Ran() || on == state.NotifyNever {
 		return ""

@@ -46,7 +46,7 @@ rubbish   fine      -         -         output    output    output    failure   
 	names := strings.Fields(rows[0])
 	for _, row := range rows[1:] {
 		cells := strings.Fields(row)
-		was := map[string]AlertState{"fine": {false, "same"}, "failing": {true, "same"}, "first": {}}[cells[1]]
+		was := map[string]state.Tally{"fine": {Output: "same"}, "failing": {Failing: true, Output: "same"}, "first": {}}[cells[1]]
 		on := strings.TrimPrefix(cells[0], "-")
 		for i, want := range cells[2:] {
 			name := names[i+2]
@@ -68,7 +68,7 @@ rubbish   fine      -         -         output    output    output    failure   
 
 func TestWhoIsToldOfAMessage(t *testing.T) {
 	for on, want := range map[string]string{"": "message", "always": "message", "output": "message", "change": "message", "never": "", "failure": "", "recovery": ""} {
-		for _, was := range []AlertState{{}, {Failing: true}} {
+		for _, was := range []state.Tally{{}, {Failing: true}} {
 			l := state.Line{Outcome: state.OK}
 			r := state.Record{Task: state.Task{Text: "tea", Policy: state.Policy{NotifyOn: on, Notify: []string{"a"}}}}
 			if Inform(r, was, TellDefaults{On: "never"}, &l); l.News != want || l.Inbox != state.ItemMessage {
@@ -78,7 +78,7 @@ func TestWhoIsToldOfAMessage(t *testing.T) {
 	}
 	for _, o := range []state.Outcome{state.Cancelled, state.Skipped} {
 		l := state.Line{Outcome: o}
-		if Inform(state.Record{Task: state.Task{Text: "tea"}}, AlertState{}, TellDefaults{Channels: []string{"a"}}, &l); l.News != "" || l.Inbox != "" {
+		if Inform(state.Record{Task: state.Task{Text: "tea"}}, state.Tally{}, TellDefaults{Channels: []string{"a"}}, &l); l.News != "" || l.Inbox != "" {
 			t.Errorf("a message that was %s: %+v", o, l)
 		}
 	}
@@ -102,7 +102,7 @@ func TestByWhichChannels(t *testing.T) {
 		{"nobody", state.Task{}, nil, ""},
 	} {
 		l := state.Line{Outcome: state.OK, Stdout: state.Output{Bytes: 1}}
-		Inform(state.Record{Task: c.task}, AlertState{}, TellDefaults{Channels: c.standing}, &l)
+		Inform(state.Record{Task: c.task}, state.Tally{}, TellDefaults{Channels: c.standing}, &l)
 		if got := strings.Join(l.Tell, " "); got != c.want || (got == "") != (l.News == "") {
 			t.Errorf("%s: %q because of %q, not %q", c.name, got, l.News, c.want)
 		}
@@ -115,12 +115,12 @@ func TestWhatIsInTheInbox(t *testing.T) {
 		for _, on := range []string{"", state.NotifyNever, state.NotifyAlways} { // it is there whoever is told
 			r := state.Record{Task: state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: on}}}
 			l := ends[name]
-			if Inform(r, AlertState{}, TellDefaults{}, &l); l.Inbox != want {
+			if Inform(r, state.Tally{}, TellDefaults{}, &l); l.Inbox != want {
 				t.Errorf("%s: %q, not %q", name, l.Inbox, want)
 			}
 			r.Manual = true
 			l = ends[name]
-			if Inform(r, AlertState{}, TellDefaults{Channels: []string{"a"}}, &l); l.Inbox != "" || l.News != "" || l.Tell != nil {
+			if Inform(r, state.Tally{}, TellDefaults{Channels: []string{"a"}}, &l); l.Inbox != "" || l.News != "" || l.Tell != nil {
 				t.Errorf("%s by hand: %+v", name, l)
 			}
 		}
@@ -206,7 +206,7 @@ func TestHeartbeats(t *testing.T) {
 	} {
 		task := state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{Notify: strings.Fields(c.notify), NotifyOn: c.on}}
 		l := c.line
-		Inform(state.Record{Task: task, Manual: c.manual}, AlertState{}, TellDefaults{Channels: []string{"desktop"}, Beats: []string{"other", "hc"}}, &l)
+		Inform(state.Record{Task: task, Manual: c.manual}, state.Tally{}, TellDefaults{Channels: []string{"desktop"}, Beats: []string{"other", "hc"}}, &l)
 		if got := strings.Join(l.Tell, " "); got != c.want || l.News != c.wantNews {
 			t.Errorf("%s: tells %q because of %q, not %q because of %q", c.name, got, l.News, c.want, c.wantNews)
 		}

@@ -157,7 +157,7 @@ func TestWhoElseIsTold(t *testing.T) {
 		r := agentRecord(t)
 		r.Task.Policy.Notify, r.Task.Policy.NotifyOn = c.notify, c.on
 		l := state.Line{Outcome: c.outcome, Stderr: state.Output{Bytes: 5}}
-		rules.Inform(r, rules.AlertState{Failing: c.failing}, standing, &l)
+		rules.Inform(r, state.Tally{Failing: c.failing}, standing, &l)
 		if l.News != c.news || l.Inbox != c.inbox {
 			t.Errorf("%v %q %s, failing before %v: news %q, in the inbox %q", c.notify, c.on, c.outcome, c.failing, l.News, l.Inbox)
 		}

@@ -106,3 +106,60 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// silentOnce is a store that does not answer the first time that a claim is given back.
+type silentOnce struct {
+	state.Store
+	asked chan struct{} // receives then
+}
+
+func (s silentOnce) Release(ctx context.Context, r state.Record) error {
+	select {
+	case s.asked <- struct{}{}:
+		return state.ErrUnusable
+	default:
+		return s.Store.Release(ctx, r)
+	}
+}
+
+// TestClockPutBackBeforeASecondLook: a claim that could not be taken over is looked at again soon,
+// even if the clock is put back by hours meanwhile.
+func TestClockPutBackBeforeASecondLook(t *testing.T) {
+	now := at(t, "2026-11-21 09:00")
+	c := setClock{clocktest.NewManual(now), make(chan func(), 1), make(chan time.Time, 1)}
+	s := silentOnce{memory.New(), make(chan struct{}, 1)}
+	due := now.Add(-24 * time.Hour)
+	e, err := s.Add(t.Context(), state.Task{Created: due, Text: "call Bob", When: state.Timing{Text: "now", Kind: "once", Zone: "UTC", Start: due}}, due)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Claim(t.Context(), e.Task.ID, due, time.Time{}, state.Ident{PID: 1 << 22}, due); err != nil {
+		t.Fatal(err)
+	}
+	told, ended := make(chan struct{}), make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		ended <- Run(ctx, Options{Store: s, Clock: c, Commands: Processes{}, Self: state.Ident{PID: 1}, MaxParallel: AtMost(1),
+			Deliver: func(state.Record) error { close(told); return nil }, Say: t.Logf, Ended: func(state.Record, state.Line) {}})
+	}()
+	late := time.After(time.Minute)
+	tell := <-c.listens
+	for until := (time.Time{}); !until.Equal(now.Add(takeOverStep)); {
+		select {
+		case until = <-c.awaited:
+		case <-late:
+			t.Fatalf("it waits for %v, and not for a second look", until)
+		}
+	}
+	c.Step(-6 * time.Hour)
+	tell()
+	select {
+	case <-told:
+	case <-late:
+		t.Fatal("it waits until the clock shows again what it showed")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -16,7 +16,7 @@ type core struct {
 	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (rules.Step, bool)
 	judge      func(r state.Record, sched *when.Schedule, res rules.Result) state.Line
 	again      func(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool)
-	inform     func(r state.Record, was rules.AlertState, standing rules.TellDefaults, l *state.Line)
+	inform     func(r state.Record, was state.Tally, standing rules.TellDefaults, l *state.Line)
 	takingOver func(r state.Record, self state.Ident, lives bool) rules.Settlement
 	placed     func(r *run) bool
 	pick       func(a *agenda, n int) []state.Slot

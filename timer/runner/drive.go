@@ -24,11 +24,14 @@ func (e *Engine) Begin(ctx context.Context, now time.Time) (err error) {
 	if err := e.g.recall(ctx); err != nil {
 		return err
 	}
-	return e.g.recover(ctx, now)
+	return e.Recover(ctx, now)
 }
 
 // Recover takes over what another process left open that has died since.
-func (e *Engine) Recover(ctx context.Context, now time.Time) error { return e.g.recover(ctx, now) }
+func (e *Engine) Recover(ctx context.Context, now time.Time) error {
+	_, err := e.g.recover(ctx, now)
+	return err
+}
 
 // Unsettled reports whether something that was left open could not be taken over yet. Call Recover
 // again soon.
@@ -56,12 +59,8 @@ func (e *Engine) Halts(ctx context.Context, now time.Time) { e.g.halts(ctx, now)
 // HaltAll ends all that runs.
 func (e *Engine) HaltAll(now time.Time) { e.g.haltAll(rules.ReasonRunnerEnds, now) }
 
-// Close makes the engine claim nothing more. Its runner ends, and another one may write outcomes
-// from now on.
-func (e *Engine) Close() {
-	e.g.closed = true
-	e.g.disperse()
-}
+// Close makes the engine claim nothing more, because its runner ends.
+func (e *Engine) Close() { e.g.closed = true }
 
 // Going is how many commands and messages a runner waits for before it ends.
 func (e *Engine) Going() int { return e.g.going() }

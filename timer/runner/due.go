@@ -105,7 +105,7 @@ func (g *engine) turn(s state.Slot, now time.Time) time.Time {
 func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, free int) (begun int) {
 	var jobs []*job
 	for _, s := range lot {
-		if d := g.delays[s.ID]; d.waits(now) {
+		if d := g.delays[s.ID]; tooEarly(now, d.until, delayMost) {
 			g.agenda.at(s.ID, d.until)
 			continue
 		}
@@ -305,7 +305,7 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 func (g *engine) start(d state.Doc, j *job) {
 	i := slices.IndexFunc(j.plan.Steps, func(s rules.Step) bool { return s.Kind == rules.StepRun })
 	r := d.Open[d.Claim(j.plan.Steps[i].Due)].Clone()
-	n := &run{r: r, sched: j.sched, last: j.entry.Tally.Last, alert: g.alert(j.entry)}
+	n := &run{r: r, sched: j.sched, last: j.entry.Tally.Last}
 	g.runs[claimOf(r)] = n
 	g.host.Start(r, n.last)
 }

@@ -80,8 +80,6 @@ type run struct {
 	// while it rests: its outcome if no further attempt is made
 	judged state.Line
 	halt   string // why its end was asked for: no further attempt is made
-	// its task's alert state; nil: only the store knows
-	alert *rules.AlertState
 }
 
 // cached is a task's schedule, as it was read from its timing.
@@ -346,7 +344,7 @@ func (g *engine) dropClaim(r state.Record) {
 // quarantine sets aside what cannot be read. That reads every task, so the tries become rare if
 // nothing can be moved, as with a file of a newer version.
 func (g *engine) quarantine(ctx context.Context, now time.Time) {
-	if now.Before(g.quarantineAt) && g.quarantineAt.Sub(now) <= quarantineMost {
+	if tooEarly(now, g.quarantineAt, quarantineMost) {
 		return
 	}
 	moved, err := g.Store.Quarantine(ctx, quarantineAge)

@@ -124,7 +124,7 @@ func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded,
 	if err := l.recall(ctx); err != nil {
 		return false, false, err
 	}
-	if err := l.recover(ctx, o.Clock.Now()); err != nil {
+	if err := l.takeOver(ctx); err != nil {
 		return false, false, err
 	}
 	l.notifier = notifier.Start(notifier.Options{
@@ -133,15 +133,6 @@ func serve(ctx context.Context, o Options, lease state.Lease, k known) (yielded,
 	})
 	go l.survey(starting)
 	go l.forget(starting)
-	if c, ok := o.Clock.(clock.Settable); ok {
-		go c.Sets(starting, func() {
-			select {
-			case l.set <- struct{}{}:
-			default:
-			}
-		})
-	}
-	l.takeOver(ctx)
 	err = l.work(ctx)
 	if l.yielded {
 		l.seeOut(ctx)
@@ -183,6 +174,14 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	}
 	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, begun: map[claim]*supervisor{}, starts: make(chan struct{}, most)}
 	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: queue.Changed(), kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
+	if c, ok := o.Clock.(clock.Settable); ok {
+		go c.Sets(seeing, func() {
+			select {
+			case l.set <- struct{}{}:
+			default:
+			}
+		})
+	}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
 		l.count(line)
@@ -221,7 +220,7 @@ type loop struct {
 
 	tookOver    time.Time            // when the claims of others were last looked at
 	openChanged bool                 // something has changed since
-	relook      time.Time            // when to look again even if nothing has; zero: not before
+	relook      time.Time            // when to look again even if nothing has; zero: never
 	others      map[state.Ident]bool // processes with their own claims whose end is waited for
 	gone        chan state.Ident     // receives those of them that have ended
 }
@@ -239,23 +238,19 @@ func (l *loop) work(ctx context.Context) error {
 		if l.Mode != Once || first {
 			now = l.Clock.Now()
 		}
-		var look time.Time
-		if l.openChanged || !l.relook.IsZero() && !now.Before(l.relook) {
-			look = l.takeOver(ctx)
+		if l.openChanged || !l.relook.IsZero() && !tooEarly(now, l.relook, nodeStep) {
+			l.takeOverAgain(ctx)
 		}
 		out, err := l.pass(ctx, now)
-		if l.Mode == Drain && err == nil && len(l.runs) == 0 && !out.pending && !look.IsZero() {
+		if l.Mode == Drain && err == nil && len(l.runs) == 0 && !out.pending && l.openChanged {
 			// Nothing else is left to wait for, so this is the moment for a last look at the claims
 			// of others.
 			l.tookOver = time.Time{}
-			look = l.takeOver(ctx)
+			l.takeOverAgain(ctx)
 			out, err = l.pass(ctx, now)
 		}
-		// relook: claims that could not be taken over yet
-		for _, again := range []time.Time{look, l.relook} {
-			if !again.IsZero() {
-				out.sooner(again)
-			}
+		if !l.relook.IsZero() {
+			out.sooner(l.relook)
 		}
 		l.tellDelays()
 		l.tellFree()
@@ -322,9 +317,8 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	l.tidied = false // whatever wakes us may have changed something
 	var due chan error
 	if !wake.IsZero() {
-		due = make(chan error, 2)
+		due = make(chan error, 1)
 		go func() { due <- l.Clock.Until(waiting, wake) }()
-		go func() { due <- l.clockSetBack(waiting, now, wake) }()
 	}
 turning:
 	select {
@@ -339,7 +333,8 @@ turning:
 	case <-due:
 	case <-l.Again:
 		go l.rereadAll(l.ctx)
-	case <-l.set: // perhaps back by hours: the awaited instant would be far away
+	case <-l.set: // perhaps back by hours: what is awaited would be far away
+		l.notifier.Poke()
 	case _, ok := <-l.changed:
 		if !ok { // nobody tells of changes any more
 			l.changed = nil
@@ -351,7 +346,6 @@ turning:
 		l.openChanged, l.tookOver = true, time.Time{}
 	case <-l.yield:
 		l.yield, l.closed = nil, true
-		l.disperse()
 		<-l.notifier.Shut(0)
 		l.release()
 		l.yielded = true
@@ -371,29 +365,6 @@ turning:
 	}
 }
 
-const (
-	// backLeast is the least step back of the clock that is noticed here.
-	backLeast = time.Second
-	// backStep is how often to look for one while nothing is to be done.
-	backStep = 15 * time.Minute
-)
-
-// clockSetBack returns after the clock was put back from what it showed before. The wait for an
-// instant would then take that much longer. It notices this soon after the remaining time has
-// really passed, or within backStep. It only reads the clock.
-func (l *loop) clockSetBack(ctx context.Context, before, wake time.Time) error {
-	for {
-		if err := l.Clock.For(ctx, min(max(wake.Sub(before), 0)+backLeast, backStep)); err != nil {
-			return err
-		}
-		now := l.Clock.Now()
-		if now.Before(before.Add(-backLeast)) {
-			return nil
-		}
-		before = now
-	}
-}
-
 // takeOverStep is the least time between two looks at the claims of others. While many tasks fall
 // due, each claim is a change.
 const takeOverStep = time.Second
@@ -401,53 +372,46 @@ const takeOverStep = time.Second
 // nodeStep is the time between two looks at the leases of other machines that have claims.
 const nodeStep = 10 * time.Second
 
-// takeOver takes over what dead processes have left open: a process that fired a task by hand, or a
-// runner that had stepped down. It waits for the end of those that live. It returns when to look
-// again; zero: when something changes.
-func (l *loop) takeOver(ctx context.Context) (again time.Time) {
+// takeOver takes over the claims of dead processes, and waits for the end of those that live. If it
+// has just done so, it puts that off. relook says when to look again even if nothing changes.
+func (l *loop) takeOver(ctx context.Context) error {
 	now := l.Clock.Now()
-	if since := now.Sub(l.tookOver); since >= 0 && since < takeOverStep {
-		return l.tookOver.Add(takeOverStep)
+	if soon := l.tookOver.Add(takeOverStep); tooEarly(now, soon, takeOverStep) {
+		l.relook = soon
+		return nil
 	}
 	l.tookOver, l.openChanged, l.relook = now, false, time.Time{}
-	records, _, err := l.Store.Open(ctx)
-	if err != nil {
+	others, err := l.recover(ctx, now)
+	if err != nil || l.unsettled {
 		l.relook = now.Add(takeOverStep)
-		return time.Time{} // the next pass says it
 	}
-	dead := false
-	for _, r := range records {
+	for _, i := range others {
 		switch {
-		case l.runs[claimOf(r)] != nil || l.others[r.Runner]:
-		case r.Runner == l.Self && r.Manual: // fired in this process, which sees to it
-		case r.Runner == l.Self: // the store said that it was not granted, but it was
-			dead = true
-		case !l.host.Alive(r.Runner, !rules.Unbegun(r)):
-			dead = true
-		case onOtherNode(l.Self, r.Runner):
-			l.relook = now.Add(nodeStep) // nobody tells of its end
+		case l.others[i]:
+		case onOtherNode(l.Self, i): // nobody tells of its end
+			if l.relook.IsZero() {
+				l.relook = now.Add(nodeStep)
+			}
 		default:
-			l.others[r.Runner] = true
+			l.others[i] = true
 			go func() {
-				if proc.WaitGone(l.ctx, identity(r.Runner)) == nil {
+				if proc.WaitGone(l.ctx, identity(i)) == nil {
 					select {
-					case l.gone <- r.Runner:
+					case l.gone <- i:
 					case <-l.ctx.Done():
 					}
 				}
 			}()
 		}
 	}
-	if dead {
-		if err := l.recover(ctx, now); err != nil {
-			l.unsettled = true
-			l.warn("what was left open could not be read: %v", err)
-		}
-		if l.unsettled {
-			l.relook = now.Add(takeOverStep)
-		}
+	return err
+}
+
+// takeOverAgain is takeOver after the first time. An error is tried again soon.
+func (l *loop) takeOverAgain(ctx context.Context) {
+	if err := l.takeOver(ctx); err != nil {
+		l.warnOnce("what was left open could not be read: %v", err)
 	}
-	return time.Time{}
 }
 
 // seeOut sees what was begun to its end, further attempts included, without the lock. It claims
@@ -500,7 +464,6 @@ func (l *loop) end(ctx context.Context) {
 	l.closed, l.yield = true, nil
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
-		l.disperse()
 	}
 	told := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)

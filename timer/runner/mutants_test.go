@@ -308,42 +308,42 @@ var Mutants = []Mutant{
 	storing("only the first of a range gets its line", func(s state.Store) state.Store { return cutsRanges{s} }),
 	storing("an outcome that could not be written is dropped", func(s state.Store) state.Store { return forgetsEnds{s} }),
 
-	informing("each failure of a row is told", func(r *state.Record, was *rules.AlertState, _ *rules.TellDefaults, l *state.Line) {
+	informing("each failure of a row is told", func(r *state.Record, was *state.Tally, _ *rules.TellDefaults, l *state.Line) {
 		if rules.Failure(l.Outcome) {
 			was.Failing = false
 		}
 	}),
-	informing("a recovery is not told", func(_ *state.Record, was *rules.AlertState, _ *rules.TellDefaults, l *state.Line) {
+	informing("a recovery is not told", func(_ *state.Record, was *state.Tally, _ *rules.TellDefaults, l *state.Line) {
 		was.Failing = was.Failing && l.Outcome != state.OK
 	}),
-	informing("the first output is a change", func(_ *state.Record, was *rules.AlertState, _ *rules.TellDefaults, _ *state.Line) {
+	informing("the first output is a change", func(_ *state.Record, was *state.Tally, _ *rules.TellDefaults, _ *state.Line) {
 		if was.Output == "" {
 			was.Output = "nothing"
 		}
 	}),
-	informing("the same output is a change", func(_ *state.Record, was *rules.AlertState, _ *rules.TellDefaults, _ *state.Line) { was.Output += "." }),
-	informing("silence is a result", func(_ *state.Record, _ *rules.AlertState, _ *rules.TellDefaults, l *state.Line) {
+	informing("the same output is a change", func(_ *state.Record, was *state.Tally, _ *rules.TellDefaults, _ *state.Line) { was.Output += "." }),
+	informing("silence is a result", func(_ *state.Record, _ *state.Tally, _ *rules.TellDefaults, l *state.Line) {
 		if l.Outcome == state.OK {
 			l.Stderr.Bytes = 1
 		}
 	}),
-	informing("what goes to standard error is not a result", func(_ *state.Record, _ *rules.AlertState, _ *rules.TellDefaults, l *state.Line) { l.Stderr.Bytes = 0 }),
-	informing("never is forgotten", func(r *state.Record, _ *rules.AlertState, _ *rules.TellDefaults, _ *state.Line) {
+	informing("what goes to standard error is not a result", func(_ *state.Record, _ *state.Tally, _ *rules.TellDefaults, l *state.Line) { l.Stderr.Bytes = 0 }),
+	informing("never is forgotten", func(r *state.Record, _ *state.Tally, _ *rules.TellDefaults, _ *state.Line) {
 		if r.Task.Policy.NotifyOn == state.NotifyNever {
 			r.Task.Policy.NotifyOn = state.NotifyAlways
 		}
 	}),
-	informing("the usual channels are told, too", func(r *state.Record, _ *rules.AlertState, s *rules.TellDefaults, _ *state.Line) {
+	informing("the usual channels are told, too", func(r *state.Record, _ *state.Tally, s *rules.TellDefaults, _ *state.Line) {
 		if len(r.Task.Policy.Notify) > 0 {
 			r.Task.Policy.Notify = append(slices.Clone(r.Task.Policy.Notify), s.Channels...)
 		}
 	}),
-	informing("the usual word counts for messages", func(r *state.Record, _ *rules.AlertState, s *rules.TellDefaults, _ *state.Line) {
+	informing("the usual word counts for messages", func(r *state.Record, _ *state.Tally, s *rules.TellDefaults, _ *state.Line) {
 		if r.Task.Policy.NotifyOn == "" {
 			r.Task.Policy.NotifyOn = s.On
 		}
 	}),
-	informing("an interrupted run is not a failure", func(_ *state.Record, _ *rules.AlertState, _ *rules.TellDefaults, l *state.Line) {
+	informing("an interrupted run is not a failure", func(_ *state.Record, _ *state.Tally, _ *rules.TellDefaults, l *state.Line) {
 		if l.Outcome == state.Interrupted {
 			l.Outcome = state.Cancelled
 		}
@@ -362,8 +362,8 @@ var Mutants = []Mutant{
 	}),
 	Mutant{Name: "the alerts of tasks are those of their claims", Make: func(o Options, h Host) *Engine {
 		g := newEngine(o, h)
-		claimed := map[claim]rules.AlertState{}
-		g.inform = func(r state.Record, was rules.AlertState, standing rules.TellDefaults, l *state.Line) {
+		claimed := map[claim]state.Tally{}
+		g.inform = func(r state.Record, was state.Tally, standing rules.TellDefaults, l *state.Line) {
 			if m, ok := claimed[claimOf(r)]; ok {
 				was = m
 			}
@@ -378,9 +378,9 @@ var Mutants = []Mutant{
 }
 
 // informing plants a bug into what inform is given.
-func informing(name string, before func(r *state.Record, was *rules.AlertState, s *rules.TellDefaults, l *state.Line)) Mutant {
+func informing(name string, before func(r *state.Record, was *state.Tally, s *rules.TellDefaults, l *state.Line)) Mutant {
 	return mutant(name, func(c *core) {
-		c.inform = func(r state.Record, was rules.AlertState, standing rules.TellDefaults, l *state.Line) {
+		c.inform = func(r state.Record, was state.Tally, standing rules.TellDefaults, l *state.Line) {
 			seen := *l
 			before(&r, &was, &standing, &seen)
 			rules.Inform(r, was, standing, &seen)
@@ -406,7 +406,7 @@ type (
 // claims notes the alerts of tasks when they are claimed.
 type claims struct {
 	state.Store
-	alerts map[claim]rules.AlertState
+	alerts map[claim]state.Tally
 }
 
 func (c claims) Change(ctx context.Context, changes ...state.Change) []state.Changed {
@@ -414,7 +414,7 @@ func (c claims) Change(ctx context.Context, changes ...state.Change) []state.Cha
 	for _, got := range all {
 		for _, r := range got.Doc.Open {
 			if _, known := c.alerts[claimOf(r)]; !known {
-				c.alerts[claimOf(r)] = rules.AlertOf(got.Doc.Tally)
+				c.alerts[claimOf(r)] = got.Doc.Tally
 			}
 		}
 	}

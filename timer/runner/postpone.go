@@ -34,12 +34,6 @@ type delay struct {
 	why   string
 }
 
-// waits reports whether it is too early to try the task. After the clock was put back, nothing
-// waits.
-func (d delay) waits(now time.Time) bool {
-	return now.Before(d.until) && d.until.Sub(now) <= delayMost
-}
-
 // postpone tries a start again later that failed for a reason that passes by itself. The occurrence
 // does not end. If the shortage concerns all tasks, the task keeps its claim and its place, so that
 // no more are claimed than could run. If the reason is the task's own, the claim is given back and

@@ -150,6 +150,14 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 	return done
 }
 
+// tooEarly reports whether it is too early for what was put off until an instant, for no longer
+// than most. After the clock was put back, the instant is farther away than that, and nothing waits
+// for it.
+func tooEarly(now, until time.Time, most time.Duration) bool {
+	left := until.Sub(now)
+	return left > 0 && left <= most
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

@@ -94,14 +94,10 @@ func (f followed) Take(ctx context.Context) (slots iter.Seq[state.Slot], whole b
 	return slots, whole, err
 }
 
-func (d *disk) End(ctx context.Context, r state.Record, line state.Line) error {
-	return d.change("end", func() error { return d.Store.End(ctx, r, line) })
-}
-
 func (d *disk) EndAll(ctx context.Context, ends []state.Ending) []error {
 	all := make([]error, len(ends))
-	for i, e := range ends {
-		all[i] = d.End(ctx, e.Record, e.Line)
+	for i := range ends {
+		all[i] = d.change("end", func() error { return d.Store.EndAll(ctx, ends[i:i+1])[0] })
 	}
 	return all
 }

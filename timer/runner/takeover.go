@@ -11,29 +11,33 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// recover takes over the claims that an earlier runner, or another process that has died, left
-// open. Claims about which the store does not answer now stay open, and unsettled says so.
-func (g *engine) recover(ctx context.Context, now time.Time) error {
+// recover takes over the claims that dead processes have left open: an earlier runner, or one that
+// fired a task by hand. It returns the other processes with claims that live: runners that have
+// stepped down, those of other machines, and processes that fire a task. Claims about which the
+// store does not answer now stay open, and unsettled says so.
+func (g *engine) recover(ctx context.Context, now time.Time) (others []state.Ident, err error) {
 	g.unsettled = false
 	records, problems, err := g.Store.Open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g.problems(problems)
 	// of two claims of a task only the later can be given back
 	for _, r := range slices.Backward(records) {
-		if g.runs[claimOf(r)] != nil || r.Runner == g.Self && r.Manual || r.Runner != g.Self && g.host.Alive(r.Runner, !rules.Unbegun(r)) {
-			// a live process has it: this one, a runner that has stepped down, or somebody who
-			// fired the task by hand
-			continue
-		}
-		if err := g.takeOverClaim(ctx, r, now); err != nil {
-			g.unsettled = true
-			g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
+		switch {
+		case g.runs[claimOf(r)] != nil, r.Runner == g.Self && r.Manual: // this process sees to it
+		// one of its own that it does not know was granted although the store said that it was not
+		case r.Runner != g.Self && g.host.Alive(r.Runner, !rules.Unbegun(r)):
+			others = append(others, r.Runner)
+		default:
+			if err := g.takeOverClaim(ctx, r, now); err != nil {
+				g.unsettled = true
+				g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
+			}
 		}
 	}
 	g.flush(ctx, now)
-	return nil
+	return others, nil
 }
 
 // takeOverClaim settles one claim whose runner is gone. An error says that the store did not
