@@ -17,7 +17,8 @@ import (
 )
 
 // runStop tells the runner to end, and waits for that as long as --max says, or 15 s. When there is
-// none, it waits for runners that were told before and still wait for their commands.
+// none, it waits for runners that were told before and still wait for their commands; --kill ends
+// those of all of them.
 func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	given, err := cli.Bound(s)
 	if err != nil {
@@ -34,11 +35,14 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	ending := []state.Ident{leader.Ident} // the runners that are or were told to end
-	if !led {
+	var ending []state.Ident // the runners that are or were told to end
+	if !led || s.Opt.Bool("kill") {
 		if ending, err = endingAlready(ctx, s, st, leader); err != nil {
 			return err
 		}
+	}
+	if led {
+		ending = slices.Insert(ending, 0, leader.Ident)
 	}
 	if s.DryRun {
 		killed, err := endLeft(limited, s, st)
@@ -51,7 +55,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 		if !led && !s.Opt.Bool("kill") {
 			break // they were told before
 		}
-		if err := signalEnd(ctx, s, i); err != nil && (led || runner.Alive(i)) {
+		if err := signalEnd(ctx, s, i); err != nil && (i == leader.Ident || runner.Alive(i)) {
 			return err
 		}
 	}
