@@ -112,6 +112,11 @@ func MatchID(id, typed string) bool {
 	return id == typed || typed != "" && !WholeID(typed) && strings.HasPrefix(id, typed)
 }
 
+// BeginsID reports whether text can be the beginning of an ID.
+func BeginsID(text string) bool {
+	return text != "" && len(text) <= longestID && strings.Trim(text, alphabet) == ""
+}
+
 // digitsOf returns an ID's symbols as numbers. It is false if the text is not an ID.
 func digitsOf(id string) ([]uint64, bool) {
 	if !WholeID(id) {

@@ -96,3 +96,31 @@ func TestPreview(t *testing.T) {
 		t.Errorf("it was %+v, and is %+v", before, after)
 	}
 }
+
+// TestDryRepeated: a store that has changed while it answered a dry run begins the answer anew, and nothing of the first one counts.
+func TestDryRepeated(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	dry := state.Dry(func(ctx context.Context, do func(state.Transaction) error) error {
+		return errors.Join(do(empty{}), do(empty{}))
+	})
+	draft := state.Draft{Task: state.Task{Key: "k", Text: "tea", Created: now, When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC"}}, Due: now.Add(time.Hour)}
+	answers := dry.AddAll(t.Context(), []state.Draft{draft, draft})
+	if answers[0].Err != nil || !errors.Is(answers[1].Err, state.ErrKept) {
+		t.Errorf("%v, %v", answers[0].Err, answers[1].Err)
+	}
+	if _, err := dry.Add(t.Context(), draft.Task, draft.Due); !errors.Is(err, state.ErrKept) {
+		t.Errorf("later: %v", err)
+	}
+}
+
+// empty is a transaction of a store without tasks.
+type empty struct{}
+
+func (empty) Load(state.Change) (state.Doc, error)         { return state.Doc{}, state.ErrNotFound }
+func (empty) Holder(string) (state.Doc, bool, error)       { return state.Doc{}, false, nil }
+func (empty) Admit(*state.Doc, state.Doc, time.Time) error { return nil }
+func (empty) NextID() string                               { return state.ID(0) }
+func (empty) Charge(string, time.Time) error               { return nil }
+func (empty) Put(_ *state.Doc, d state.Doc, _ []state.Line, _ state.Change) (state.Doc, error) {
+	return d, nil
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"time"
 )
 
@@ -140,17 +141,20 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 }
 
 // Dry returns what Changes.Dry of a store returns. transact calls its function with a transaction
-// that is thrown away.
+// that is thrown away, and may do so again if the store has changed meanwhile.
 func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
 	d := &dry{keys: map[string]Doc{}}
 	d.Transactions = func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error)) {
 		refused := make([]error, n)
+		var fresh map[string]Doc
 		err := transact(ctx, func(tx Transaction) error {
+			fresh = map[string]Doc{}
 			for i := range n {
-				refused[i] = do(dryTransaction{tx, d.keys}, i)
+				refused[i] = do(dryTransaction{tx, d.keys, fresh}, i)
 			}
 			return ctx.Err()
 		})
+		maps.Copy(d.keys, fresh)
 		for i, why := range refused {
 			answer(i, cmp.Or(err, why))
 		}
@@ -172,12 +176,14 @@ func (d *dry) Dry() Changes { return d }
 // keys.
 type dryTransaction struct {
 	Transaction
-	keys map[string]Doc
+	earlier, keys map[string]Doc // of earlier transactions, and of this one
 }
 
 func (t dryTransaction) Holder(key string) (Doc, bool, error) {
-	if d, taken := t.keys[key]; taken {
-		return d, true, nil
+	for _, keys := range []map[string]Doc{t.earlier, t.keys} {
+		if d, taken := keys[key]; taken {
+			return d, true, nil
+		}
 	}
 	return t.Transaction.Holder(key)
 }

@@ -27,8 +27,16 @@ const endLine = "# end\n"
 // ErrBroken says that the content of a file is wrong, so that it does not help to try again.
 var ErrBroken = errors.New("cannot be understood")
 
-// Whole reports whether a text has endLine. It says nothing about the lines before that.
-func Whole(data []byte) bool { return bytes.Contains(data, []byte("\n"+endLine)) }
+// Whole reports whether a text has endLine, however an editor has ended its lines. It says nothing
+// about the lines before that.
+func Whole(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if string(bytes.TrimRight(line, "\r\n"))+"\n" == endLine {
+			return true
+		}
+	}
+	return false
+}
 
 // Encode encodes any TOML file of the state.
 func Encode(v any) ([]byte, error) {

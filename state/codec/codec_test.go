@@ -77,6 +77,23 @@ func TestHandEdits(t *testing.T) {
 	}
 }
 
+// TestLineEnds: some editors end lines as Windows does, or leave out the last end of a line. The file is whole all the same.
+func TestLineEnds(t *testing.T) {
+	text := string(encoded(t, whole(), nil))
+	want, _, err := DecodeTask([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edited := range []string{strings.TrimSuffix(text, "\n"), strings.ReplaceAll(text, "\n", "\r\n"), strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\r\n"), "\r\n")} {
+		if got, _, err := DecodeTask([]byte(edited)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q…: %v", edited[len(edited)-20:], err)
+		}
+	}
+	if _, _, err := DecodeTask([]byte(strings.TrimSuffix(text, "d\n"))); !errors.Is(err, ErrBroken) {
+		t.Errorf("with less of the last line: %v", err)
+	}
+}
+
 func FuzzDecodeTask(f *testing.F) {
 	data, _, err := EncodeTask(whole(), nil)
 	if err != nil {

@@ -2,8 +2,6 @@ package files
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,13 +148,6 @@ const (
 	// eachMost is the most files that are synced one by one.
 	eachMost = 100
 )
-
-// fresh returns a name for a new file in dir that every reader ignores. A runner that begins
-// removes all files with such names (sweep). It holds the state lock, as most that make such files
-// do. The others (note, Scratch) may find theirs removed.
-func fresh(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
-}
 
 // replace puts data in the place of the file at path as a whole, and waits until the disk has it. A
 // failed sync cannot be repeated, so if the disk does not take the first file, it tries a second

@@ -227,7 +227,7 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding)) string
 	keys, err := readNames(s.path(keysDir)) // before the tasks: a key comes with its task or later
 	var there map[string]bool
 	if err == nil && len(keys) > 0 {
-		there, err = s.about(ctx)
+		there, err = s.existing(ctx)
 	}
 	if err != nil {
 		tell(s.fault(s.path(keysDir), err))

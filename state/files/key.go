@@ -82,7 +82,7 @@ func (t *tx) keyed(key string) (*stored, bool, error) {
 	d, err := t.hinted(id, place)
 	if errors.Is(err, state.ErrNotFound) {
 		// otherwise the task was pruned, or was never made
-		return nil, false, t.keptQuarantined(key, id)
+		return nil, false, t.checkQuarantined(key, id)
 	}
 	if err != nil {
 		return nil, false, err
@@ -103,9 +103,9 @@ func (t *tx) hinted(id, place string) (*stored, error) {
 	return t.doc(state.Change{ID: id})
 }
 
-// keptQuarantined refuses a key whose task lies in timers/corrupt. Mended and moved back, it would
+// checkQuarantined refuses a key whose task lies in timers/corrupt. Mended and moved back, it would
 // be a second task with the key. A file that can be read and has another key does not count.
-func (t *tx) keptQuarantined(key, id string) error {
+func (t *tx) checkQuarantined(key, id string) error {
 	aside, err := t.quarantinedOf(id)
 	if err != nil {
 		return err
@@ -119,24 +119,6 @@ func (t *tx) keptQuarantined(key, id string) error {
 			state.ErrUnusable, key, id, t.path(t.folderBefore(id)), path)
 	}
 	return nil
-}
-
-// quarantinedOf returns the files of a task that were set aside.
-func (s *Store) quarantinedOf(id string) (files []string, err error) {
-	all, err := readNames(s.path(corruptDir))
-	for _, file := range all {
-		if n, ok := quarantineName(file); ok && n.id == id {
-			files = append(files, file)
-		}
-	}
-	return files, err
-}
-
-// quarantineName reads the name of a file in timers/corrupt: a task's, perhaps with a number after
-// it.
-func quarantineName(file string) (name, bool) {
-	base, _, _ := strings.Cut(file, suffix)
-	return parseName(base + suffix)
 }
 
 // searchKey searches all tasks for the one with the key, after the key's file was damaged.

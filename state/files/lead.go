@@ -2,9 +2,7 @@ package files
 
 import (
 	"context"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/lease"
@@ -94,68 +92,3 @@ func (s *Store) leader() (r state.Leader, err error) {
 	}
 	return r, nil
 }
-
-// Trouble returns what a runner noted. A note that cannot be read counts as none.
-func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
-	if err := ctx.Err(); err != nil {
-		return t, err
-	}
-	t, err = loadNote[state.Trouble](s, troubleFile)
-	if garbled(err) {
-		err = nil
-	}
-	t.At = state.UTC(t.At)
-	return t, fail("reading what a runner had trouble with", err)
-}
-
-// SetTrouble takes no lock. Of two concurrent notes, one stays.
-func (s *Store) SetTrouble(t state.Trouble) error {
-	if err := s.ready(); err != nil {
-		return err
-	}
-	t.At = state.UTC(t.At)
-	return fail("noting what a runner had trouble with", s.note(troubleFile, t))
-}
-
-// sweptDirs are the folders in which a runner looks for what dead writers left.
-var sweptDirs = []string{queueDir, pausedDir, keysDir, originsDir, runsDir, openDir, tallyDir, inboxDir, outboxDir}
-
-// sweep removes the temporary files and notes that dead writers left.
-func (s *Store) sweep(ctx context.Context) error {
-	return s.transact(ctx, func(t *tx) error {
-		for _, dir := range sweptDirs {
-			places, err := s.remains(dir)
-			if err != nil {
-				return err
-			}
-			for _, place := range places {
-				t.disk.remove(s.path(place))
-			}
-		}
-		return t.sweepWaits()
-	})
-}
-
-// remains returns the places of temporary files in a folder, which writers use or have left, and of
-// notes without a record.
-func (s *Store) remains(dir string) (places []string, err error) {
-	files, err := readNames(s.path(dir))
-	slices.Sort(files)
-	for _, f := range files {
-		record, note := strings.CutSuffix(f, ".halt")
-		if !note {
-			record, note = strings.CutSuffix(f, ".pid") // of an older version
-		}
-		if note = note && dir == openDir; note {
-			_, err := os.Lstat(s.path(dir + "/" + record + suffix))
-			note = missing(err)
-		}
-		if note || strings.HasPrefix(f, tempPrefix) {
-			places = append(places, dir+"/"+f)
-		}
-	}
-	return places, err
-}
-
-// tempPrefix begins the names of files that are still being written.
-const tempPrefix = ".new-"

@@ -250,6 +250,25 @@ func (s *Store) idsIn(dir string) (ids []string, err error) {
 	return ids, err
 }
 
+// existing returns the IDs of the tasks that have a file or a claim, or were set aside.
+func (s *Store) existing(ctx context.Context) (map[string]bool, error) {
+	all, err := s.snapshot(ctx, everything, "")
+	if err != nil {
+		return nil, err
+	}
+	return s.existingIn(all)
+}
+
+// existingIn is existing for names that were listed.
+func (s *Store) existingIn(all *names) (map[string]bool, error) {
+	aside, err := s.idsIn(corruptDir)
+	there := map[string]bool{}
+	for id := range all.ids(aside) {
+		there[id] = true
+	}
+	return there, err
+}
+
 // doubles returns the files of each task that has more than one.
 func (all *names) doubles() (doubles map[string][]found) {
 	keys := make([]uint64, len(all.tasks))

@@ -221,7 +221,7 @@ func (t *tx) prune(list []former, p *state.Pruned) error {
 	if err != nil {
 		return err
 	}
-	there, err := t.aboutIn(all)
+	there, err := t.existingIn(all)
 	if err != nil {
 		return err
 	}

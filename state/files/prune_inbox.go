@@ -24,7 +24,7 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 	var there map[string]bool // the tasks that exist, once they are needed
 	surplus := keep.Surplus(items, func(id string) bool {
 		if there == nil && err == nil {
-			there, err = s.about(ctx)
+			there, err = s.existing(ctx)
 		}
 		return err != nil || there[id]
 	}, now)
@@ -49,23 +49,4 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 		p.Items += n
 	}
 	return nil
-}
-
-// about returns the IDs of the tasks that have a file or a claim, or were set aside.
-func (s *Store) about(ctx context.Context) (map[string]bool, error) {
-	all, err := s.snapshot(ctx, everything, "")
-	if err != nil {
-		return nil, err
-	}
-	return s.aboutIn(all)
-}
-
-// aboutIn is about for names that were listed.
-func (s *Store) aboutIn(all *names) (map[string]bool, error) {
-	aside, err := s.idsIn(corruptDir)
-	there := map[string]bool{}
-	for id := range all.ids(aside) {
-		there[id] = true
-	}
-	return there, err
 }

@@ -171,3 +171,21 @@ func (s *Store) allQuarantined() ([]string, error) {
 	}
 	return names, nil
 }
+
+// quarantinedOf returns the files of a task that were set aside.
+func (s *Store) quarantinedOf(id string) (files []string, err error) {
+	all, err := readNames(s.path(corruptDir))
+	for _, file := range all {
+		if n, ok := quarantineName(file); ok && n.id == id {
+			files = append(files, file)
+		}
+	}
+	return files, err
+}
+
+// quarantineName reads the name of a file in timers/corrupt: a task's, perhaps with a number after
+// it.
+func quarantineName(file string) (name, bool) {
+	base, _, _ := strings.Cut(file, suffix)
+	return parseName(base + suffix)
+}

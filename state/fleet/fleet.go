@@ -67,9 +67,11 @@ type Store struct {
 	followed atomic.Pointer[follower] // the last follower
 	opened   openClaims
 
+	idsMu sync.Mutex // it is held while the servers are asked for more
+	ids   []uint64   // numbers for future tasks
+
 	mu          sync.Mutex
 	tasks       map[string]state.Task // the texts of tasks, by key; a text never changes
-	ids         []uint64              // numbers for future tasks
 	peers       map[string]peer       // by the keys of their heartbeats
 	peersRead   time.Time             // when the peers were last read
 	heartbeatAt time.Time             // when the last answered heartbeat of this node was sent

@@ -64,22 +64,35 @@ func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, mo
 	return list, more, nil, err
 }
 
-// Take leases items. When two callers take the same at the same time, only one commits.
-func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) ([]state.Item, int, []state.Problem, error) {
+// Take leases items, many in one commit.
+func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (list []state.Item, more int, _ []state.Problem, err error) {
 	if err := errors.Join(state.CheckDue(until), state.CheckCursor(q.Since)); err != nil {
 		return nil, 0, nil, err
 	}
 	q.Free, q.Now = true, now
-	if q.Limit <= 0 || q.Limit > commitMost {
-		q.Limit = commitMost
+	for limit := q.Limit; ; {
+		if q.Limit = commitMost; limit > 0 {
+			q.Limit = min(commitMost, limit-len(list))
+		}
+		var some []state.Item
+		some, more, err = s.lease(ctx, q, until)
+		list = append(list, some...)
+		if err != nil || more == 0 || len(list) == limit || !until.After(now) {
+			return list, more, nil, err
+		}
 	}
+}
+
+// lease is one commit of Take. When two callers take the same items at once, only one commits, and
+// the other looks again.
+func (s *Store) lease(ctx context.Context, q state.Query, until time.Time) (list []state.Item, more int, err error) {
 	for {
 		all, taken, err := s.inboxItems(ctx)
 		if err != nil {
-			return nil, 0, nil, err
+			return nil, 0, err
 		}
-		var list []state.Item
 		var ops []Op
+		list = nil
 		picked, more := q.Pick(all)
 		for _, i := range picked {
 			item := all[i]
@@ -92,13 +105,13 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 			list = append(list, item)
 		}
 		if len(ops) == 0 {
-			return nil, more, nil, nil
+			return nil, more, nil
 		}
-		if _, err := s.commit(ctx, ops); !errors.Is(err, ErrMoved) {
-			if err != nil {
-				list = nil
-			}
-			return list, more, nil, err
+		switch _, err := s.commit(ctx, ops); {
+		case err == nil:
+			return list, more, nil
+		case !errors.Is(err, ErrMoved):
+			return nil, 0, err
 		}
 		pause(ctx, turn())
 	}

@@ -86,3 +86,23 @@ func TestPruneBesideAnother(t *testing.T) {
 		t.Errorf("%d lines are counted as dropped and %d are left, of %d: %v", gone.Lines, left, all, err)
 	}
 }
+
+// TestTakeAll: without a limit, Take leases all items, however many one commit can have.
+func TestTakeAll(t *testing.T) {
+	const all = 450
+	ctx := t.Context()
+	s := fleet.New(model.New(), fleet.Options{Local: memory.New()})
+	id := created(ctx, s, 1)[0]
+	for i := range all {
+		now := start.Add(time.Duration(i) * time.Millisecond)
+		if err := s.End(ctx, must(s.Fire(ctx, id, self, now)), state.Line{At: now, Outcome: state.Failed, Inbox: state.ItemFailure}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ limit, want, more int }{{10, 10, all - 10}, {405, 405, all - 415}, {0, all - 415, 0}, {0, 0, 0}} {
+		items, more, _, err := s.Take(ctx, state.Query{Limit: c.limit}, start, start.Add(time.Hour))
+		if err != nil || len(items) != c.want || more != c.more {
+			t.Errorf("with the limit %d %d were taken, and there are %d more: %v", c.limit, len(items), more, err)
+		}
+	}
+}

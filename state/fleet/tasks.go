@@ -24,7 +24,7 @@ func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err er
 		}
 		return []state.Entry{d.Entry()}, nil
 	}
-	if id == "" || len(id) > 12 || strings.Trim(id, "abcdefghjkmnpqrstuvwxyz23456789") != "" {
+	if !state.BeginsID(id) {
 		return nil, state.ErrNotFound
 	}
 	found, err := s.taskStates(ctx, idKey(id), true)

@@ -214,7 +214,12 @@ func (s *Store) Dry() state.Changes {
 		t := s.newTx(ctx)
 		t.isDry = true
 		var err error
-		t.limits, err = s.o.Limits()
-		return errors.Join(err, f(t), t.broken)
+		if t.limits, err = s.o.Limits(); err != nil {
+			return err
+		}
+		if err = f(t); err == nil {
+			err = t.broken
+		}
+		return err
 	})
 }

@@ -124,8 +124,8 @@ func (t *tx) NextID() string {
 
 // number returns a number that no task has had. It asks the servers for as many as are wanted.
 func (s *Store) number(ctx context.Context, want int) (uint64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.idsMu.Lock()
+	defer s.idsMu.Unlock()
 	if len(s.ids) == 0 {
 		var first uint64
 		err := s.patiently(ctx, func(ctx context.Context) (err error) { first, err = s.kv.Number(ctx, want); return err })

@@ -32,7 +32,10 @@ func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 			return err
 		}
 	}
-	return errors.Join(s.do(ctx, func() { err = f(tx{s, limits}) }), err)
+	if ended := s.do(ctx, func() { err = f(tx{s, limits}) }); ended != nil {
+		return ended
+	}
+	return err
 }
 
 // Dry returns Changes that change a copy of the tasks, which is thrown away after each call.

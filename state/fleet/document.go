@@ -65,14 +65,22 @@ type record struct {
 	Open     []openClaim `json:"open,omitempty"`
 }
 
-// openClaim is an open claim, without the text of its task.
+// openClaim is an open claim, without the text of its task but with the revision of that.
 type openClaim struct {
-	Revision int64       `json:"rev"`
+	Revision int64 `json:"rev"`
+	claim
+}
+
+// claim has the fields of state.Record, by the names under which they are kept.
+type claim struct {
+	Task     state.Task  `json:"-"`
 	Due      time.Time   `json:"due"`
 	Number   int         `json:"number"`
 	Manual   bool        `json:"manual,omitempty"`
 	Claimed  time.Time   `json:"claimed"`
 	Runner   state.Ident `json:"runner"`
+	Node     string      `json:"node,omitempty"`
+	Past     bool        `json:"-"`
 	Starting time.Time   `json:"starting,omitzero"`
 	Child    state.Ident `json:"child,omitzero"`
 	Started  time.Time   `json:"started,omitzero"`
@@ -82,7 +90,6 @@ type openClaim struct {
 	Halt     string      `json:"halt,omitempty"`
 	Fence    uint64      `json:"fence,omitempty"`
 	Grant    string      `json:"grant,omitempty"`
-	Node     string      `json:"node,omitempty"`
 }
 
 // recordOf returns the form in which a task is kept.
@@ -90,8 +97,7 @@ func recordOf(d state.Doc) record {
 	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision,
 		Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
-		r.Open = append(r.Open, openClaim{c.Task.Revision, c.Due, c.Number, c.Manual, c.Claimed, c.Runner, c.Starting, c.Child,
-			c.Started, c.First, c.Attempt, c.Retry, c.Halt, c.Fence, c.Grant, c.Node})
+		r.Open = append(r.Open, openClaim{c.Task.Revision, claim(c)})
 	}
 	return r
 }
@@ -101,9 +107,8 @@ func (r record) doc(id string) state.Doc {
 	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On},
 		Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
 	for _, c := range r.Open {
-		d.Open = append(d.Open, state.Record{Task: state.Task{ID: id, Revision: c.Revision},
-			Due: c.Due, Number: c.Number, Manual: c.Manual, Claimed: c.Claimed, Runner: c.Runner, Starting: c.Starting, Child: c.Child,
-			Started: c.Started, First: c.First, Attempt: c.Attempt, Retry: c.Retry, Halt: c.Halt, Fence: c.Fence, Grant: c.Grant, Node: c.Node})
+		c.Task = state.Task{ID: id, Revision: c.Revision}
+		d.Open = append(d.Open, state.Record(c.claim))
 	}
 	return d
 }
