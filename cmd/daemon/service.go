@@ -52,7 +52,7 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls i
 			option.Option{Name: "system", Kind: option.Flag,
 				Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
 			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser,
-				Help: "with --system: who runs the tasks"},
+				Help: "with --system: who runs the tasks, unless one is installed"},
 			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
 				Help: "with --system: make it for systemd, openrc or runit (default: the one of this machine)"},
 			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.JSONFlag, cli.FieldsFlag,
@@ -125,7 +125,11 @@ func planOf(s *cli.Call) (service.Plan, error) {
 			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user",
 				"give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
 		}
-		return cli.SystemServicePlan(init, cli.OrElse(who, service.SystemUser))
+		p, err := cli.SystemServicePlan(init, cli.OrElse(who, service.SystemUser))
+		if installed := p.InstalledUser(); err == nil && !s.Opt.Has("run-as") && isUserName(installed) {
+			return cli.SystemServicePlan(init, installed)
+		}
+		return p, err
 	}
 	for _, name := range []string{"run-as", "init"} {
 		if s.Opt.Has(name) {

@@ -1,10 +1,12 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,7 +43,8 @@ func OwnCgroups() (*Cgroups, error) {
 	return claimCgroup(root)
 }
 
-// delegated reports whether systemd has delegated a cgroup to the processes in it.
+// delegated reports whether systemd has delegated a cgroup to the processes in it. The manager of
+// the machine says so by an attribute. That of a user, which sets none, is asked.
 func delegated(path string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -49,7 +52,19 @@ func delegated(path string) bool {
 			return true
 		}
 	}
-	return false
+	if os.Getenv("SYSTEMD_EXEC_PID") != strconv.Itoa(os.Getpid()) {
+		return false // it was not systemd that started this process
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	defer cancel()
+	answer, err := exec.CommandContext(ctx, "systemctl", "--user", "show", "--property=Delegate,ControlGroup", "--", filepath.Base(path)).Output()
+	properties := map[string]string{}
+	for line := range strings.Lines(string(answer)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		properties[name] = value
+	}
+	own := properties["ControlGroup"] // another manager can have a unit of this name
+	return err == nil && properties["Delegate"] == "yes" && own != "" && strings.HasSuffix(path, own)
 }
 
 // cgroupFolder returns the folder of a process's cgroup, given its folder below /proc.
@@ -227,10 +242,17 @@ func (g cgroup) open() (int, error) {
 // made for it, or none.
 func cgroupOf(pid int) cgroup {
 	path, err := cgroupFolder("/proc/" + strconv.Itoa(pid))
-	if name := filepath.Base(path); err != nil || name == runnerCgroup || !strings.HasPrefix(name, cgroupPrefix) {
+	if err != nil || !ofRun(filepath.Base(path)) {
 		return cgroup{}
 	}
 	return cgroup{path, !strings.HasSuffix(path, ".scope")}
+}
+
+// ofRun reports whether a cgroup is called like that of a run. A service is not one, even our own,
+// ouro-timer.service: a command that its runner did not put anywhere else is among its processes.
+func ofRun(name string) bool {
+	like, _ := filepath.Match(cgroupPrefix+"*-[0-9]*-[0-9]*", name)
+	return like && !strings.HasSuffix(name, ".service")
 }
 
 // members returns the processes in a cgroup.

@@ -22,6 +22,9 @@ func (s Spec) withLimits(path string) (program string, argv []string, err error)
 	if err != nil {
 		return "", nil, err
 	}
+	if scope && self == selfLink {
+		self = "/proc/" + strconv.Itoa(os.Getpid()) + "/exe" // the link would be systemd-run's
+	}
 	argv = limiterWords(self, s.Limits, path, s.Argv)
 	if !scope {
 		return self, argv, nil
@@ -43,10 +46,13 @@ func (s Spec) withLimits(path string) (program string, argv []string, err error)
 	return program, append(append(words, "--"), argv...), nil
 }
 
+// systemdRuns is there where systemd manages the machine (sd_booted(3)). Tests change it.
+var systemdRuns = "/run/systemd/system"
+
 // systemdRun returns the path of systemd-run, which makes scopes. The error says why no scope can
 // be made.
 func systemdRun() (string, error) {
-	if _, err := os.Lstat("/run/systemd/system"); err != nil { // sd_booted(3)
+	if _, err := os.Lstat(systemdRuns); err != nil {
 		return "", errors.New("the runner has no cgroup of its own, and systemd does not run here")
 	}
 	path, err := LookPath("systemd-run", os.Getenv("PATH"), "")

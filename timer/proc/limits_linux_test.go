@@ -5,10 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestPriorities(t *testing.T) {
@@ -96,8 +101,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestStopReachesTheCgroup: what has made a session of its own is ended with the child, whoever started that.
-func TestStopReachesTheCgroup(t *testing.T) {
+// testCgroup makes a cgroup below that of the tests.
+func testCgroup(t *testing.T) string {
+	t.Helper()
 	own, err := cgroupFolder("/proc/self")
 	if err != nil {
 		t.Skip(err)
@@ -106,7 +112,66 @@ func TestStopReachesTheCgroup(t *testing.T) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		t.Skip("no cgroup can be made here: ", err)
 	}
-	defer os.Remove(root)
+	t.Cleanup(func() { os.Remove(root) })
+	return root
+}
+
+// TestCloneRefused: as in a unit of systemd with RestrictNamespaces=, no process can be started in a cgroup.
+func TestCloneRefused(t *testing.T) {
+	root := testCgroup(t)
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte("umask\ncat /proc/self/cgroup\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text, err := helper(t, "cloneRefused", root, script).Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 77 {
+		t.Skip("the helper can do nothing here: ", string(text))
+	}
+	if err != nil || !strings.HasPrefix(string(text), "0051\n") || !strings.HasSuffix(string(text), filepath.Base(root)+"/ouro-k7m2-1-1\n") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func init() {
+	helpers["cloneRefused"] = func(args []string) int {
+		runtime.LockOSThread()
+		filter := []unix.SockFilter{
+			{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the system call
+			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_CLONE3},
+			{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+			{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		}
+		program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		_, _, refused := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+		if err != nil || refused != 0 {
+			os.Stdout.WriteString(refused.Error())
+			return 77
+		}
+		spec := Spec{Argv: args[1:], Dir: "/", Env: testEnv, Umask: 0o051, Stdout: os.Stdout, Cgroups: &Cgroups{args[0]}, Unit: "ouro-k7m2-1-1"}
+		p, err := Start(spec)
+		if errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EOPNOTSUPP) {
+			os.Stdout.WriteString(err.Error())
+			return 77
+		}
+		if err != nil {
+			os.Stdout.WriteString(err.Error())
+			return 1
+		}
+		code := p.Wait().ExitCode
+		spec.Argv, spec.Dir = []string{"true"}, "/no/such/folder"
+		if _, err := Start(spec); err == nil || !strings.Contains(err.Error(), "/no/such/folder") {
+			os.Stdout.WriteString("no error of the folder: " + err.Error())
+			return 1
+		}
+		return code
+	}
+}
+
+// TestStopReachesTheCgroup: what has made a session of its own is ended with the child, whoever started that.
+func TestStopReachesTheCgroup(t *testing.T) {
+	root := testCgroup(t)
 	for _, adopted := range []bool{false, true} {
 		dir := t.TempDir()
 		p, err := Start(Spec{Argv: []string{"sh", "-c", "setsid sh -c 'trap \"echo asked >>asked\" TERM; echo $$ >>pids; while :; do sleep 0.02; done' & wait"}, Dir: dir,
@@ -143,4 +208,66 @@ func TestStopReachesTheCgroup(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	os.Remove(filepath.Join(root, runnerCgroup))
+}
+
+// TestScope starts a command by a stand-in for systemd-run, which executes it in its own place.
+func TestScope(t *testing.T) {
+	bin := t.TempDir()
+	systemdRuns = bin
+	defer func() { systemdRuns = "/run/systemd/system" }()
+	script := "#!/bin/sh\nfor w; do shift; case $w in --) exec \"$@\" ;; *) echo \"$w\" ;; esac; done\n"
+	if err := os.WriteFile(filepath.Join(bin, "systemd-run"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	text, r := output(t, Spec{Argv: []string{"sh", "-c", "echo ran"}, Dir: "/", Env: append(testEnv, "XDG_RUNTIME_DIR=/run"), Umask: -1,
+		Unit: "ouro-k7m2-1-1", Limits: Limits{Memory: 1 << 30, CPU: 50}})
+	for _, want := range []string{"--scope\n", "--unit=ouro-k7m2-1-1\n", "--property=MemoryMax=1073741824\n", "--property=CPUQuota=50%\n", "ran\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing: %+v: %s", want, r, text)
+		}
+	}
+}
+
+func TestOfRun(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ouro-k7m2-1-1": true, "ouro-k7m2-12-3.1": true, "ouro-k7m2-1-1.scope": true,
+		"ouro-timer.service": false, "ouro-timer-srv-1-2.service": false, runnerCgroup: false, "k7m2-1-1": false, "ouro-.scope": false,
+	} {
+		if got := ofRun(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestDelegated asks a stand-in for systemctl.
+func TestDelegated(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	const app = "/user.slice/user@1000.service/app.slice/"
+	for _, row := range []struct {
+		answer string
+		main   bool // systemd started this process
+		want   bool
+	}{
+		{"Delegate=yes\nControlGroup=" + app + "ouro-timer.service", true, true},
+		{"ControlGroup=" + app + "ouro-timer.service\nDelegate=yes", true, true},
+		{"Delegate=no\nControlGroup=" + app + "ouro-timer.service", true, false},
+		{"Delegate=yes\nControlGroup=/elsewhere/ouro-timer.service", true, false},
+		{"Delegate=yes\nControlGroup=", true, false},
+		{"", true, false},
+		{"Delegate=yes\nControlGroup=" + app + "ouro-timer.service", false, false},
+	} {
+		script := "#!/bin/sh\ntest \"$*\" = '--user show --property=Delegate,ControlGroup -- ouro-timer.service' && echo '" + row.answer + "'\n"
+		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("SYSTEMD_EXEC_PID", "1")
+		if row.main {
+			t.Setenv("SYSTEMD_EXEC_PID", strconv.Itoa(os.Getpid()))
+		}
+		if got := delegated("/sys/fs/cgroup" + app + "ouro-timer.service"); got != row.want {
+			t.Errorf("%+v: %v", row, got)
+		}
+	}
 }

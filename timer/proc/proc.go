@@ -136,7 +136,11 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 	p.started = time.Now()
 	if mount != "" {
 		err = p.startByStarter(ctx, spec, mount, files, func() error { p.started = time.Now(); return begin() })
-	} else if err = p.start(path, spec, files); err != nil {
+	} else if err = p.start(path, spec, files); errors.Is(err, syscall.ENOSYS) && spec.Cgroups != nil {
+		// It cannot be started in its cgroup, because clone3(2) is refused: systemd does so with
+		// RestrictNamespaces=. A starter can be moved there before it executes the command.
+		err = p.startByStarter(ctx, spec, "", files, func() error { return nil })
+	} else if err != nil {
 		err = spec.explain(path, err)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -190,11 +191,22 @@ func (p *Process) launchStarter(spec Spec, files [3]*os.File) (conn *os.File, er
 	}
 	defer release()
 	f := spawn(exe, []string{starterName}, attr, spec.Umask)
+	move := errors.Is(f.err, syscall.ENOSYS) && attr.Sys.UseCgroupFD
+	if move {
+		attr.Sys.UseCgroupFD = false
+		f = spawn(exe, []string{starterName}, attr, spec.Umask)
+	}
 	if f.err != nil {
 		conn.Close()
 		return nil, f.err
 	}
 	p.setPID(f.pid)
+	if move {
+		if err := writeCgroup(p.cgroup.path, "cgroup.procs", strconv.Itoa(f.pid)); err != nil {
+			p.dropStarter(conn)
+			return nil, err
+		}
+	}
 	return conn, nil
 }
 

@@ -2,7 +2,9 @@ package service
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -78,6 +80,21 @@ LockPersonality=yes
 SystemCallArchitectures=native
 `
 )
+
+// InstalledUser returns the user who runs the tasks, as the file of a service of the system has it,
+// or "" when it is not installed.
+func (p Plan) InstalledUser() string {
+	text, _ := os.ReadFile(p.Path)
+	for line := range strings.Lines(string(text)) {
+		for _, before := range []string{"User=", "command_user=", "exec chpst -u "} {
+			if rest, ok := strings.CutPrefix(line, before); ok {
+				name, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				return name
+			}
+		}
+	}
+	return ""
+}
 
 func systemdSystem(program, user string) Plan {
 	const target = "multi-user.target"

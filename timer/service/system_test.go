@@ -144,6 +144,23 @@ func TestSystemInstalls(t *testing.T) {
 }
 
 // TestInitOf: what manages the machine is known by the folder that it makes.
+// TestInstalledUser: a service is looked at, brought up to date and removed with the user that it was installed for.
+func TestInstalledUser(t *testing.T) {
+	for _, init := range Inits {
+		p, _ := ForSystem(init, "/usr/bin/ouro-timer", "backup", "/etc/service")
+		p.Path = filepath.Join(t.TempDir(), init)
+		if got := p.InstalledUser(); got != "" {
+			t.Errorf("%s, not installed: %q", init, got)
+		}
+		if err := os.WriteFile(p.Path, []byte(p.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.InstalledUser(); got != "backup" {
+			t.Errorf("%s: %q", init, got)
+		}
+	}
+}
+
 func TestInitOf(t *testing.T) {
 	for is, want := range map[string]string{"/run/systemd/system": "systemd", "/run/openrc": "openrc", "/run/runit": "runit", "": "systemd"} {
 		if got := InitOf(func(path string) bool { return path == is }); got != want {
