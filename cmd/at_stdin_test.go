@@ -3,17 +3,14 @@ package cmd
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -109,52 +106,17 @@ func TestWorstExit(t *testing.T) {
 	}
 }
 
-// TestIntakeHoldsLittle lets a reader go ahead of the disk by so much and no more.
-func TestIntakeHoldsLittle(t *testing.T) {
-	for _, size := range []int{1, 1 << 20} {
-		in := schedule.NewItemQueue()
-		const n = 3 * schedule.MaxBatch
-		var put atomic.Int64
-		go func() {
-			for i := range n {
-				if in.Put(t.Context(), schedule.Item{Line: i + 1, Size: size}) != nil {
-					return
-				}
-				put.Add(1)
-			}
-			in.End(io.EOF)
-		}()
-		next := 1
-		for {
-			if held := int(put.Load()) - next + 1; held > 2*schedule.MaxBatch || held*size > schedule.MaxQueuedBytes {
-				t.Errorf("%d items of %d bytes are held", held, size)
-			}
-			batch, err := in.Take(t.Context(), nil)
-			if err == io.EOF {
-				break
-			}
-			for _, it := range batch {
-				if it.Line != next {
-					t.Fatalf("line %d instead of %d", it.Line, next)
-				}
-				next++
-			}
+// TestTimeFirst tells of a time that is none before it tells that there is nothing to do.
+func TestTimeFirst(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"when":"bogus"}`:            `line 1: could not understand the time expression "bogus"`,
+		`{"when":"1h"}`:               "line 1: nothing to do at that time",
+		`{"when":"bogus","task":"x"}`: `line 1: could not understand the time expression "bogus"`,
+	} {
+		var out, errs bytes.Buffer
+		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(in), &out, &errs))
+		if code != cli.ExitUsage || !strings.HasPrefix(errs.String(), "ouro-timer: "+want) {
+			t.Errorf("%s: exit %d: %s", in, code, errs.String())
 		}
-		if next != n+1 {
-			t.Errorf("%d of %d came", next-1, n)
-		}
-	}
-	// One who waits for room, or for something to come, can be ended.
-	ctx, cancel := context.WithCancel(t.Context())
-	in := schedule.NewItemQueue()
-	if err := in.Put(ctx, schedule.Item{Size: schedule.MaxQueuedBytes}); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if err := in.Put(ctx, schedule.Item{Size: 1}); err == nil {
-		t.Error("put went on without room")
-	}
-	if _, err := schedule.NewItemQueue().Take(ctx, nil); err == nil {
-		t.Error("take went on without anything")
 	}
 }

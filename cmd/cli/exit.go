@@ -69,7 +69,7 @@ func Explain(err error) *problem.Problem {
 	case told != nil:
 		return told
 	case LimitOf(err) != nil:
-		return LimitFailure(LimitOf(err))
+		return limitFailure(LimitOf(err))
 	case errors.Is(err, state.ErrNotFound):
 		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", EveryTask))
 	case errors.Is(err, state.ErrInvalid):

@@ -69,8 +69,8 @@ func RunPath(s *Call) (string, error) {
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
 }
 
-// LimitFailure is the problem of a limit of the store that was reached.
-func LimitFailure(e *state.LimitError) *problem.Problem {
+// limitFailure is the problem of a limit of the store that was reached.
+func limitFailure(e *state.LimitError) *problem.Problem {
 	file := OrElse(e.File, "config.toml")
 	hint := problem.T("end some tasks (%s shows them), or raise max_tasks under [limits] in %s (0: no limit)",
 		problem.To("ls"), file)

@@ -1,5 +1,4 @@
-// Package daemon has the commands of the runner and around it: run, service, doctor, metrics and
-// notify.
+// Package daemon has the commands of the runner and around it: run, service, doctor and metrics.
 package daemon
 
 import (

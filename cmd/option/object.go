@@ -36,8 +36,8 @@ func (o Object) Form() string {
 	return ""
 }
 
-// Forms are the options that give a time and its form. Each excludes the others and a time in
-// words.
+// Forms are the options that give a time in one form, which has the name of the option (when.Form).
+// Each excludes the others and a time in words.
 var Forms = []string{"delay", "until", "every", "cron", "rrule"}
 
 // Example is an object for hints.

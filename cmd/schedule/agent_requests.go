@@ -85,16 +85,16 @@ func (a *agentRequests) Answer(ctx context.Context, r state.Record, name string,
 	return nil, agentError(agent.CodeRefused, p)
 }
 
-// RefusedData is the data of an error in an answer to an agent.
-type RefusedData struct {
+// refusedData is the data of an error in an answer to an agent.
+type refusedData struct {
 	Code problem.Code `json:"code"` // one of the error codes of every answer
 	Hint *string      `json:"hint"`
 }
 
 // agentError returns a problem in the form in which an agent gets it.
 func agentError(code int, p *problem.Problem) error {
-	return &agent.Error{Code: code, Message: p.Message.In(Reminders{}),
-		Data: RefusedData{p.Code, cli.OrNull(p.Hint.In(Reminders{}))}}
+	return &agent.Error{Code: code, Message: p.Message.In(reminders{}),
+		Data: refusedData{p.Code, cli.OrNull(p.Hint.In(reminders{}))}}
 }
 
 // requestParams are the params of a request that have a value, by name.
@@ -126,14 +126,14 @@ func readParams(name string, m method, params json.RawMessage) (requestParams, e
 func (a *agentRequests) call(r state.Record) *cli.Call {
 	t := r.Task
 	s := cli.NewCall(a.world)
-	s.Cmd, s.Surface, s.InJSON = a.at, Reminders{}, true
+	s.Cmd, s.Surface, s.InJSON = a.at, reminders{}, true
 	s.ChildOrigin, s.DefaultZone, s.Surroundings = t.ChildOrigin(), rules.TaskZone(t),
 		&tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
 	return s
 }
 
-// CreatedReminder is the answer to reminders.create.
-type CreatedReminder struct {
+// createdReminder is the answer to reminders.create.
+type createdReminder struct {
 	ID       string   `json:"id"`
 	Due      *string  `json:"due_date"` // as the agent is told of it; null: at the next boot
 	Warnings []string `json:"warnings,omitempty"`
@@ -213,7 +213,7 @@ func (a *agentRequests) create(ctx context.Context, r state.Record, p requestPar
 		draft.warnings = append(draft.warnings, cli.Warning{Kind: cli.WarnRunner,
 			Text: problem.T("no runner is alive to tell the agent")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), dueDate(e), s.WarningTexts(draft.warnings)}, nil
+	return createdReminder{runner.ReminderID(e.Task.ID), dueDate(e), s.WarningTexts(draft.warnings)}, nil
 }
 
 // dueDate is when a reminder is due, as its agent is told of it; nil when nobody knows yet.
@@ -244,9 +244,9 @@ func errPast(text string) error {
 		problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
-// Reminders is the surface of the requests of agents: it writes options as params, and calls as
+// reminders is the surface of the requests of agents: it writes options as params, and calls as
 // methods.
-type Reminders struct{}
+type reminders struct{}
 
 // paramNames returns, by option, the params whose names are not those of their options.
 func paramNames() map[string]string {
@@ -256,7 +256,7 @@ func paramNames() map[string]string {
 
 // Option returns the param that stands for an option. An option without a param is written as an
 // option of at.
-func (Reminders) Option(name string) string {
+func (reminders) Option(name string) string {
 	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
 		return option.JSON(cli.OrElse(paramNames()[name], name))
 	}
@@ -264,7 +264,7 @@ func (Reminders) Option(name string) string {
 }
 
 // Setting returns a param with its value.
-func (r Reminders) Setting(name string, value any) string {
+func (r reminders) Setting(name string, value any) string {
 	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
 		return r.Option(name) + ": " + option.JSON(value)
 	}
@@ -272,7 +272,7 @@ func (r Reminders) Setting(name string, value any) string {
 }
 
 // Call returns the method that stands for a call. A call without a method is written as words.
-func (Reminders) Call(c problem.Call) string {
+func (reminders) Call(c problem.Call) string {
 	switch c.Command {
 	case "at":
 		return "reminders.create " + option.JSON(map[string]string{"title": "Self-review",

@@ -182,7 +182,7 @@ func tooLarge(what string) error {
 // mistakes: letters that mean something else to at(1), and a command or a message without its
 // option.
 func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
-	spec, err := SpecOf(s)
+	spec, err := specOf(s)
 	if err != nil {
 		return Draft{}, err
 	}

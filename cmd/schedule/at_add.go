@@ -86,7 +86,7 @@ type atJSON struct {
 	Replaced bool     `json:"replaced,omitempty"`
 	Differs  []string `json:"differs,omitempty"`
 
-	of     *Scheduled
+	of     *scheduled
 	h      handover.RunnerState
 	unread int // items of the inbox
 }
@@ -113,8 +113,8 @@ func (a *atJSON) Text(o *cli.Out) {
 	view.ShowUnread(o, a.unread)
 }
 
-// Scheduled is the result of one request of at: a task that was added, kept or replaced.
-type Scheduled struct {
+// scheduled is the result of one request of at: a task that was added, kept or replaced.
+type scheduled struct {
 	tasks.Done
 	warnings []cli.Warning
 	told     handover.Recipients
@@ -141,7 +141,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handover.HandOver(ctx, s, st, done.Entry)
-	d := &Scheduled{Done: done, warnings: draft.warnings, dry: s.DryRun}
+	d := &scheduled{Done: done, warnings: draft.warnings, dry: s.DryRun}
 	d.addWarnings(s, h, map[string]bool{})
 	if s.Opt.Bool("wait") && !s.DryRun {
 		return awaitFirst(ctx, s, st, d)
@@ -161,7 +161,7 @@ func addOne(ctx context.Context, s *cli.Call, draft Draft) error {
 
 // awaitFirst waits until a run ends: the first run of a task that was added, the next one of a task
 // that was kept.
-func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) error {
+func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *scheduled) error {
 	longest, err := cli.Bound(s)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d *Scheduled) 
 
 // addWarnings adds the warnings that follow from the state of the task, who runs it and who is
 // told. Sets of channels that were checked for another task of the call are not checked again.
-func (d *Scheduled) addWarnings(s *cli.Call, h handover.RunnerState, checked map[string]bool) {
+func (d *scheduled) addWarnings(s *cli.Call, h handover.RunnerState, checked map[string]bool) {
 	e, made := d.Entry, d.Created || d.Replaced
 	d.told = handover.RecipientsOf(s, e.Task)
 	if !made {
@@ -205,7 +205,7 @@ func (d *Scheduled) addWarnings(s *cli.Call, h handover.RunnerState, checked map
 }
 
 // zone returns the zone in which the answer shows instants.
-func (d *Scheduled) zone() *time.Location {
+func (d *scheduled) zone() *time.Location {
 	if d.Created && !state.IsUnscheduled(d.Due) {
 		return d.Due.Location()
 	}
@@ -225,7 +225,7 @@ func forReading(e state.Entry, reading string) string {
 }
 
 // asAtJSON makes the answer of at.
-func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
+func asAtJSON(s *cli.Call, d *scheduled, h handover.RunnerState) *atJSON {
 	j := &atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, &d.Done, d.zone(), h, d.told,
 		d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
@@ -238,7 +238,7 @@ func asAtJSON(s *cli.Call, d *Scheduled, h handover.RunnerState) *atJSON {
 }
 
 // sentence returns the first line of the answer for people.
-func (d *Scheduled) sentence() string {
+func (d *scheduled) sentence() string {
 	e := d.Entry
 	what, id, reading := cli.Quote(taskWords(e.Task)), e.Task.ID, view.Coming(e, d.Now.In(d.zone()))
 	if d.Created {
@@ -263,7 +263,7 @@ func (d *Scheduled) sentence() string {
 }
 
 // differences says how the call differs from the task that had the key; empty when it does not.
-func (d *Scheduled) differences() string {
+func (d *scheduled) differences() string {
 	names := strings.Join(d.Differs, ", ")
 	switch {
 	case names == "":
@@ -275,7 +275,7 @@ func (d *Scheduled) differences() string {
 }
 
 // details returns the lines that follow the sentence in the answer for people.
-func (d *Scheduled) details(h handover.RunnerState, program string) []string {
+func (d *scheduled) details(h handover.RunnerState, program string) []string {
 	e := d.Entry
 	var lines []string
 	if text := d.differences(); text != "" {
@@ -322,7 +322,7 @@ func policyWords(t state.Task) []string {
 }
 
 // notes returns how the time was read, and by how much jitter delays the task.
-func (d *Scheduled) notes() []string {
+func (d *scheduled) notes() []string {
 	if !d.Created && !d.Replaced {
 		return nil
 	}

@@ -35,7 +35,7 @@ type lineErrorJSON struct {
 func (batchJSON) Text(*cli.Out) {}
 
 // add counts the task of one line.
-func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
+func (b *batchJSON) add(s *cli.Call, d *scheduled) {
 	if id := d.Entry.Task.ID; id != "" {
 		b.IDs = append(b.IDs, id)
 	}
@@ -54,7 +54,7 @@ func (b *batchJSON) add(s *cli.Call, d *Scheduled) {
 
 // answerBatch answers all lines at once. When an error ended the call, the answer has the error and
 // what was scheduled before it.
-func (in *Stdin) answerBatch(ended error) error {
+func (in *stdin) answerBatch(ended error) error {
 	b := in.batch
 	b.Now, b.DryRun = in.Stamp(), in.DryRun
 	b.Created, b.Kept, b.Replaced, b.Refused = in.counts.created, in.counts.kept, in.counts.replaced, in.counts.failed
@@ -62,11 +62,11 @@ func (in *Stdin) answerBatch(ended error) error {
 	b.Runner = cli.OrNull(in.runner.h.Runner)
 	b.Warnings = append(b.Warnings, in.grouped.texts(&in.Out)...)
 	if ended == nil {
-		in.Call.Answer(*b)
+		in.Answer(*b)
 		return nil
 	}
 	p := cli.Explain(ended)
 	b.Error = new(in.AsErrorJSON(p))
-	in.Call.Answer(*b)
+	in.Answer(*b)
 	return cli.ExitCode(p.ExitCode())
 }

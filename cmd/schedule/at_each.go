@@ -59,7 +59,7 @@ func runAtEach(ctx context.Context, s *cli.Call) error {
 		list[i] = d.Change
 	}
 	answer := eachJSON{Now: s.Stamp(), Each: label, Tasks: []eachTaskJSON{}, DryRun: s.DryRun}
-	var done []*Scheduled
+	var done []*scheduled
 	var entries []state.Entry
 	for i, r := range tasks.AddAll(ctx, st, runnerStarter(s, st), list) {
 		row := eachRow(s, nodes[i], drafts[i], r)
@@ -89,7 +89,7 @@ func eachRow(s *cli.Call, node string, draft Draft, r tasks.Result) eachTaskJSON
 		refused := cli.Explain(r.Err)
 		return eachTaskJSON{Node: node, Error: new(s.AsErrorJSON(refused)), refused: refused}
 	}
-	of := &Scheduled{Done: r.Done, warnings: draft.warnings, dry: s.DryRun}
+	of := &scheduled{Done: r.Done, warnings: draft.warnings, dry: s.DryRun}
 	return eachTaskJSON{Node: node, ID: cli.OrNull(r.Entry.Task.ID), Key: r.Entry.Task.Key,
 		Due:     cli.Instant(view.DueOf(r.Entry), of.zone()),
 		Created: r.Created, Replaced: r.Replaced, Differs: r.Differs, of: of}
@@ -133,7 +133,7 @@ func labelled(ctx context.Context, st state.Store, label string) (names []string
 func draftEach(ctx context.Context, s *cli.Call, nodes []string) ([]Draft, error) {
 	one := *s
 	one.Present = s.Clock.Now()
-	spec, err := SpecOf(&one)
+	spec, err := specOf(&one)
 	if err != nil {
 		return nil, err
 	}
@@ -175,12 +175,12 @@ type eachTaskJSON struct {
 	Differs  []string       `json:"differs,omitempty"`
 	Error    *cli.ErrorJSON `json:"error,omitempty" jsonschema:"why there is none on this machine"`
 
-	of      *Scheduled
+	of      *scheduled
 	refused *problem.Problem
 }
 
 // ensureRunner makes sure that a runner runs the tasks, and returns the warnings of all, each once.
-func (a *eachJSON) ensureRunner(ctx context.Context, s *cli.Call, st state.Store, done []*Scheduled,
+func (a *eachJSON) ensureRunner(ctx context.Context, s *cli.Call, st state.Store, done []*scheduled,
 	entries []state.Entry) (warnings []cli.Warning) {
 	if len(done) == 0 {
 		return nil

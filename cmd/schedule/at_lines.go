@@ -20,13 +20,13 @@ type lineReader struct {
 	maxBytes int // of a line
 }
 
-// NewLineReader returns a reader of lines that have at most maxBytes each.
-func NewLineReader(r io.Reader, maxBytes int) *lineReader {
+// newLineReader returns a reader of lines that have at most maxBytes each.
+func newLineReader(r io.Reader, maxBytes int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), maxBytes: maxBytes}
 }
 
-// ErrLong is the error of a line that is too long. The next call of Next returns the line after it.
-var ErrLong = errors.New("the line is too long")
+// errLong is the error of a line that is too long. The next call of Next returns the line after it.
+var errLong = errors.New("the line is too long")
 
 // Next returns the next line without its end (LF, CR LF or the end of the stream). It removes the
 // byte order mark that some editors write before the first line. After the last line it returns
@@ -58,44 +58,44 @@ func (l *lineReader) Next() (string, error) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if long || len(line) > l.maxBytes {
-			return "", ErrLong
+			return "", errLong
 		}
 		return string(line), nil
 	}
 }
 
-// Item is one line of --stdin, with the draft of its task.
-type Item struct {
+// item is one line of --stdin, with the draft of its task.
+type item struct {
 	Line  int
 	draft Draft
 	err   error // why there is no draft
 	Size  int   // about how many bytes the item takes up in memory
 }
 
-// roomNeeded is the item's part of MaxQueuedBytes: even an item larger than that can be queued.
-func (it Item) roomNeeded() int64 { return int64(min(it.Size, MaxQueuedBytes)) }
+// roomNeeded is the item's part of maxQueuedBytes: even an item larger than that can be queued.
+func (it item) roomNeeded() int64 { return int64(min(it.Size, maxQueuedBytes)) }
 
 // These are the bounds of the queue of lines that were read and are not yet scheduled.
 const (
-	MaxBatch       = 256     // the most tasks of one batch
-	MaxQueuedBytes = 4 << 20 // the most bytes of all items, about
+	maxBatch       = 256     // the most tasks of one batch
+	maxQueuedBytes = 4 << 20 // the most bytes of all items, about
 )
 
 // itemQueue is the queue between the goroutine that reads lines and the one that schedules them.
 // The next batch is read while one is written to the disk.
 type itemQueue struct {
-	items chan Item
+	items chan item
 	room  *semaphore.Weighted // for the sizes of all items that are not yet scheduled
 	taken int64               // the room of the batch that was taken last
 	err   error               // why no more come; io.EOF at the end
 }
 
-func NewItemQueue() *itemQueue {
-	return &itemQueue{items: make(chan Item, 2*MaxBatch), room: semaphore.NewWeighted(MaxQueuedBytes)}
+func newItemQueue() *itemQueue {
+	return &itemQueue{items: make(chan item, 2*maxBatch), room: semaphore.NewWeighted(maxQueuedBytes)}
 }
 
 // Put waits until there is room for an item, and adds it.
-func (q *itemQueue) Put(ctx context.Context, it Item) error {
+func (q *itemQueue) Put(ctx context.Context, it item) error {
 	if err := q.room.Acquire(ctx, it.roomNeeded()); err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (q *itemQueue) Put(ctx context.Context, it Item) error {
 
 // Settled waits until the items so far are scheduled.
 func (q *itemQueue) Settled(ctx context.Context) error {
-	err := q.room.Acquire(ctx, MaxQueuedBytes)
+	err := q.room.Acquire(ctx, maxQueuedBytes)
 	if err == nil {
-		q.room.Release(MaxQueuedBytes)
+		q.room.Release(maxQueuedBytes)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (q *itemQueue) End(err error) {
 // Take waits for items and returns a batch of them; that of the call before is scheduled. When none
 // are left it returns the error of End. When idle fires first it returns neither items nor an
 // error.
-func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []Item, err error) {
+func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []item, err error) {
 	q.room.Release(q.taken)
 	q.taken = 0
 	select {
@@ -139,7 +139,7 @@ func (q *itemQueue) Take(ctx context.Context, idle <-chan time.Time) (batch []It
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	for range min(len(q.items), MaxBatch-1) {
+	for range min(len(q.items), maxBatch-1) {
 		batch = append(batch, <-q.items)
 	}
 	for _, it := range batch {
@@ -162,5 +162,5 @@ type Numbered struct {
 	Err  error
 }
 
-// MaxLine is the most bytes of a line.
-const MaxLine = state.TaskLimit
+// maxLine is the most bytes of a line.
+const maxLine = state.TaskLimit

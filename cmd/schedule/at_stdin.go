@@ -47,7 +47,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
 		return err
 	}
-	spec, err := SpecOf(in.Call)
+	spec, err := specOf(in.Call)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (in *Lines) refuseOptions() error {
 // leaves out. A time in the object replaces the time of the command line.
 func (in *Lines) callOf(o option.Object, share *tasks.Share) *cli.Call {
 	one := in.Base
-	one.Opt, one.Tail, one.Dash, one.Share = in.OptionsOf(o), o.Command, o.Command != nil, share
+	one.Opt, one.Tail, one.Dash, one.Share = in.optionsOf(o), o.Command, o.Command != nil, share
 	if o.Timed() {
 		if one.Args = nil; o.When != nil {
 			one.Args = []string{*o.When}
@@ -161,9 +161,9 @@ func (in *Lines) callOf(o option.Object, share *tasks.Share) *cli.Call {
 	return &one
 }
 
-// OptionsOf returns the options of an object, and of the command line those that the object does
+// optionsOf returns the options of an object, and of the command line those that the object does
 // not have.
-func (in *Lines) OptionsOf(o option.Object) option.Values {
+func (in *Lines) optionsOf(o option.Object) option.Values {
 	call := in.Base.Opt
 	if o.Timed() {
 		call = call.Without(option.Forms...)
@@ -171,8 +171,8 @@ func (in *Lines) OptionsOf(o option.Object) option.Values {
 	return o.Values.Over(call)
 }
 
-// ReadObject reads a line as an object.
-func (in *Lines) ReadObject(text string) (option.Object, error) {
+// readObject reads a line as an object.
+func (in *Lines) readObject(text string) (option.Object, error) {
 	o, err := in.Fields.Read([]byte(text), option.Source{Of: in.Base.Cmd.Options, Call: in.Call.Cmd.Options,
 		Lines: in.Form == FormJSONL})
 	if err == nil && o.Values.Text("file") == "-" {
@@ -191,7 +191,7 @@ func (in *Lines) ReadLine(ctx context.Context, text string, share *tasks.Share) 
 		object.Values = object.Values.With("c", text)
 		err = option.IsText([]byte(text))
 	} else {
-		object, err = in.ReadObject(text)
+		object, err = in.readObject(text)
 		if err == nil && !in.timed && !object.Timed() {
 			hint := problem.T("give it a time, %s", problem.Set(problem.When, "in 10m"))
 			if in.Form != formJSON {
@@ -210,15 +210,15 @@ func (in *Lines) ReadLine(ctx context.Context, text string, share *tasks.Share) 
 	return readAt(ctx, in.callOf(object, share))
 }
 
-// Blank reports whether a line is empty, or a comment among lines for the shell.
-func (in *Lines) Blank(text string) bool {
+// blank reports whether a line is empty, or a comment among lines for the shell.
+func (in *Lines) blank(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || in.Form == formLines && text[0] == '#'
 }
 
 // readOne reads all of standard input as one object.
 func (in *Lines) readOne(ctx context.Context) (Draft, error) {
-	data, err := cli.ReadInput(ctx, in.Call, "-", MaxLine)
+	data, err := cli.ReadInput(ctx, in.Call, "-", maxLine)
 	if ctx.Err() != nil {
 		return Draft{}, ctx.Err()
 	}
@@ -226,7 +226,7 @@ func (in *Lines) readOne(ctx context.Context) (Draft, error) {
 	switch {
 	case err != nil:
 		return Draft{}, unreadable(err)
-	case len(data) > MaxLine:
+	case len(data) > maxLine:
 		return Draft{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
 		return Draft{}, problem.Of(problem.T("standard input is empty"),
@@ -244,17 +244,17 @@ func unreadable(err error) error {
 // Each yields the lines of a stream that are not blank. An error of the stream ends them.
 func (in *Lines) Each(from io.Reader) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
-		for lines := NewLineReader(from, MaxLine); ; {
+		for lines := newLineReader(from, maxLine); ; {
 			text, err := lines.Next()
 			switch {
 			case err == io.EOF:
 				return
-			case errors.Is(err, ErrLong):
+			case errors.Is(err, errLong):
 				err = tooLarge("the line")
 			case err != nil:
 				yield(Numbered{}, err)
 				return
-			case in.Blank(text):
+			case in.blank(text):
 				continue
 			}
 			if !yield(Numbered{text, lines.Number, err}, nil) {
@@ -282,7 +282,7 @@ func (in *Lines) feed(ctx context.Context, to *itemQueue) error {
 
 // put puts a line into the queue, with a draft of its task.
 func (in *Lines) put(ctx context.Context, to *itemQueue, l Numbered, share *tasks.Share) error {
-	it := Item{Line: l.Line, err: l.Err, Size: len(l.Text) + 1<<10}
+	it := item{Line: l.Line, err: l.Err, Size: len(l.Text) + 1<<10}
 	if l.Err == nil {
 		it.draft, it.err = in.ReadLine(ctx, l.Text, share)
 	}
@@ -321,7 +321,7 @@ func (in *Lines) feedSpread(ctx context.Context, to *itemQueue) error {
 		if l.Err == nil && in.Form == formLines {
 			spread[i] = option.IsText([]byte(l.Text)) == nil
 		} else if l.Err == nil {
-			o, err := in.ReadObject(l.Text)
+			o, err := in.readObject(l.Text)
 			spread[i] = err == nil && !o.Timed()
 		}
 		if spread[i] {
@@ -348,11 +348,11 @@ func FromObject(s *cli.Call, at *cli.Command, data []byte) (tasks.Spec, tasks.Wo
 	base := *s
 	base.Cmd, base.Surface = at, Objects(s, at)
 	in := &Lines{Call: s, Base: base, Form: FormJSONL, Fields: at.Options.Fields()}
-	o, err := in.ReadObject(string(data))
+	o, err := in.readObject(string(data))
 	if err != nil {
 		return tasks.Spec{}, tasks.World{}, err
 	}
 	line := in.callOf(o, nil)
-	spec, err := SpecOf(line)
+	spec, err := specOf(line)
 	return spec, WorldOf(line), err
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// Stdin is a call of at --stdin.
-type Stdin struct {
+// stdin is a call of at --stdin.
+type stdin struct {
 	Lines
-	St      state.Store
+	st      state.Store
 	worst   int // the highest exit code of a line so far
 	counts  struct{ created, kept, replaced, failed int }
 	warned  map[cli.WarningKind]bool // kinds that are written once, and were
-	Checked map[string]bool          // the sets of channels that were checked
+	checked map[string]bool          // the sets of channels that were checked
 	grouped warningGroups            // with --quiet: the warnings that are written at the end
 	batch   *batchJSON               // with --quiet and --json: the answer to all lines
-	runner  RunnerWatch
+	runner  runnerWatch
 }
 
 // warningGroups are the warnings of many lines, grouped by kind.
@@ -62,8 +62,8 @@ func (list warningGroups) texts(o *cli.Out) []string {
 }
 
 func runAtStdin(ctx context.Context, s *cli.Call) error {
-	in := &Stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
-		Checked: map[string]bool{}}
+	in := &stdin{Lines: Lines{Call: s, Fields: s.Cmd.Options.Fields()}, warned: map[cli.WarningKind]bool{},
+		checked: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func runAtStdin(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	in.St = st
+	in.st = st
 	return in.run(ctx)
 }
 
@@ -89,7 +89,7 @@ const gcPercent = 200
 
 // run schedules the lines. It answers each line in turn, or with --quiet and --json all lines in
 // one object.
-func (in *Stdin) run(ctx context.Context) error {
+func (in *stdin) run(ctx context.Context) error {
 	if in.Quiet && in.InJSON && in.Form != formJSON {
 		in.batch = &batchJSON{IDs: []string{}}
 	}
@@ -107,28 +107,28 @@ func (in *Stdin) run(ctx context.Context) error {
 }
 
 // all schedules the lines. A line that was answered is durable.
-func (in *Stdin) scheduleAll(ctx context.Context) error {
+func (in *stdin) scheduleAll(ctx context.Context) error {
 	if cli.IsTerminal(in.In) {
 		in.Note("Reading from the terminal; Ctrl-D ends it.")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
-	to := NewItemQueue()
+	to := newItemQueue()
 	go func() { to.End(in.feed(feeding, to)) }()
 	defer func() {
 		for _, text := range in.grouped.texts(&in.Out) {
 			in.Warn("warning: %s", cli.Visible(text))
 		}
 	}()
-	in.runner.Start(in)
-	defer in.runner.Stop()
+	in.runner.start(in)
+	defer in.runner.stop()
 	for {
 		batch, err := to.Take(ctx, in.runner.idle.C)
 		if err == nil && batch != nil {
 			err = in.schedule(ctx, batch)
 		} else if err == nil || err == io.EOF {
-			in.runner.Recheck(ctx, err == io.EOF)
+			in.runner.recheck(ctx, err == io.EOF)
 		}
 		if err == io.EOF {
 			break
@@ -141,17 +141,17 @@ func (in *Stdin) scheduleAll(ctx context.Context) error {
 }
 
 // schedule adds the tasks of a batch to the store, and answers each line. An error ends the call.
-func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
+func (in *stdin) schedule(ctx context.Context, batch []item) error {
 	var list []*tasks.Change
 	for _, it := range batch {
 		if it.err == nil {
 			list = append(list, it.draft.Change)
 		}
 	}
-	results := tasks.AddAll(ctx, in.St, runnerStarter(in.Call, in.St), list)
+	results := tasks.AddAll(ctx, in.st, runnerStarter(in.Call, in.st), list)
 	var h handover.RunnerState
 	if slices.ContainsFunc(results, func(r tasks.Result) bool { return r.Err == nil }) {
-		h = in.runner.Ensure(ctx)
+		h = in.runner.ensure(ctx)
 	}
 	for _, it := range batch {
 		var done tasks.Done
@@ -165,7 +165,7 @@ func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 		if it.err != nil {
 			in.refuse(it)
 		} else {
-			in.Answer(it.Line, &Scheduled{Done: done, warnings: it.draft.warnings}, h)
+			in.answer(it.Line, &scheduled{Done: done, warnings: it.draft.warnings}, h)
 		}
 	}
 	if err := in.Flush(); err != nil {
@@ -196,8 +196,8 @@ func (a atLineJSON) Text(o *cli.Out) {
 	}
 }
 
-// Answer counts and answers a line that was scheduled, kept or replaced.
-func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
+// answer counts and answers a line that was scheduled, kept or replaced.
+func (in *stdin) answer(line int, d *scheduled, h handover.RunnerState) {
 	switch {
 	case d.Created:
 		in.counts.created++
@@ -207,9 +207,9 @@ func (in *Stdin) Answer(line int, d *Scheduled, h handover.RunnerState) {
 		in.counts.kept++
 	}
 	d.dry = in.DryRun
-	d.addWarnings(in.Call, h, in.Checked)
+	d.addWarnings(in.Call, h, in.checked)
 	if in.batch == nil {
-		in.Call.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
+		in.Answer(atLineJSON{line, *asAtJSON(in.Call, d, h)})
 	} else {
 		in.batch.add(in.Call, d)
 	}
@@ -247,7 +247,7 @@ type lineFailedJSON struct {
 func (a lineFailedJSON) Text(o *cli.Out) { o.ShowProblem(fmt.Sprintf("line %d: ", a.Line), a.problem) }
 
 // refuse counts and answers a line that was refused.
-func (in *Stdin) refuse(it Item) {
+func (in *stdin) refuse(it item) {
 	f := cli.Explain(it.err)
 	in.counts.failed++
 	in.worst = max(in.worst, f.ExitCode())
@@ -255,11 +255,11 @@ func (in *Stdin) refuse(it Item) {
 		in.batch.Errors = append(in.batch.Errors, lineErrorJSON{it.Line, in.AsErrorJSON(f)})
 		return
 	}
-	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
+	in.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
 }
 
 // summarize writes how many lines were scheduled, kept, replaced and refused.
-func (in *Stdin) summarize() {
+func (in *stdin) summarize() {
 	var parts []string
 	for _, p := range []struct {
 		n    int

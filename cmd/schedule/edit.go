@@ -137,7 +137,7 @@ func notEditable(p view.PickError) error {
 
 // changes returns the request of a call of edit. It refuses a call that changes nothing.
 func changes(s *cli.Call, id string) (tasks.Spec, error) {
-	spec, err := SpecOf(s)
+	spec, err := specOf(s)
 	if err != nil {
 		return spec, err
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// SpecOf returns the request of a call: all that it says about a task. The time is the words of the
+// specOf returns the request of a call: all that it says about a task. The time is the words of the
 // call, or an option that gives it in one form.
-func SpecOf(s *cli.Call) (tasks.Spec, error) {
+func specOf(s *cli.Call) (tasks.Spec, error) {
 	spec := tasks.Spec{Share: s.Share, Sample: s.Sample}
 	for _, name := range s.Opt.Names() {
 		spec.Set(name, s.Opt.Value(name))

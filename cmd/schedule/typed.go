@@ -48,7 +48,7 @@ func ReadTyped(s *cli.Call, id, line string) (t Typed, err error) {
 	one.In = strings.NewReader("") // top reads the keyboard itself
 	t.call, t.World = &one, WorldOf(&one)
 	if id == "" {
-		t.Spec, err = SpecOf(&one)
+		t.Spec, err = specOf(&one)
 	} else {
 		t.Spec, err = changes(&one, id)
 	}

@@ -69,7 +69,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")),
 			problem.T("leave it out for 5"))
 	}
-	spec, err := SpecOf(s)
+	spec, err := specOf(s)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cmd
+package schedule
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 )
@@ -24,7 +23,7 @@ func FuzzAsked(f *testing.F) {
 	home := f.TempDir()
 	w := cli.Real()
 	w.Getenv = func(name string) string { return map[string]string{"OURO_HOME": home, "TZ": "UTC"}[name] }
-	a := schedule.NewAgentRequests(cli.NewCall(w), false)
+	a := NewAgentRequests(cli.NewCall(w), false)
 	r := state.Record{Task: state.Task{ID: state.ID(1), When: state.Timing{Zone: "UTC"}, Run: state.Job{Agent: []string{"a"}, Dir: "/"}}}
 	f.Fuzz(func(t *testing.T, params string) {
 		if params != "" && !json.Valid([]byte(params)) || !utf8.ValidString(params) || strings.Contains(params, "title") {

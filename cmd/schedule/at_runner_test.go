@@ -1,14 +1,13 @@
-package cmd
+package schedule
 
 import (
-	"bytes"
 	"context"
 	"testing"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -27,29 +26,27 @@ func (l *led) Led(context.Context) (state.Leader, bool, error) {
 func TestKeeper(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	clock := clocktest.NewManual(at)
-	var said bytes.Buffer
-	w := atWorld(t, nil, &said, &said)
-	w.Clock = clock
+	w, _, _ := clitest.World(t, clock)
 	started := 0
 	store := &led{}
-	in := &schedule.Stdin{Lines: schedule.Lines{Call: cli.NewCall(w)}, St: store}
+	in := &stdin{Lines: Lines{Call: cli.NewCall(w)}, st: store}
 	in.Cmd = &cli.Command{Name: "at"}
-	k := schedule.RunnerWatch{StartRunner: func(context.Context) handover.RunnerState {
+	k := runnerWatch{startRunner: func(context.Context) handover.RunnerState {
 		if store.is {
 			return handover.RunnerState{Runner: handover.RunnerAlive}
 		}
 		started++
 		return handover.RunnerState{Runner: handover.RunnerStarted}
 	}}
-	k.Start(in)
-	defer k.Stop()
+	k.start(in)
+	defer k.stop()
 	step := func(name string, after time.Duration, isLed bool, wantStarted int, wantTrusted bool) {
 		t.Helper()
 		clock.Step(after)
 		store.is = isLed
-		k.Ensure(t.Context())
-		if started != wantStarted || k.Assumed != wantTrusted {
-			t.Errorf("%s: %d started, trusted %v", name, started, k.Assumed)
+		k.ensure(t.Context())
+		if started != wantStarted || k.assumed != wantTrusted {
+			t.Errorf("%s: %d started, trusted %v", name, started, k.assumed)
 		}
 	}
 	step("the first batch starts one", 0, false, 1, false)
@@ -61,8 +58,8 @@ func TestKeeper(t *testing.T) {
 	step("now there is more patience", 300*time.Millisecond, false, 3, true)
 	step("but not for ever", 300*time.Millisecond, false, 4, false)
 	step("what is left to one that is on its way", 300*time.Millisecond, false, 4, true)
-	k.Recheck(t.Context(), true)
-	if started != 5 || k.Assumed {
-		t.Errorf("at the end: %d started, trusted %v", started, k.Assumed)
+	k.recheck(t.Context(), true)
+	if started != 5 || k.assumed {
+		t.Errorf("at the end: %d started, trusted %v", started, k.assumed)
 	}
 }

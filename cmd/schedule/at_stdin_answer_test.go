@@ -1,4 +1,4 @@
-package cmd
+package schedule
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -20,8 +19,8 @@ func TestRemoteIsAnswered(t *testing.T) {
 	s := cli.NewCall(w)
 	s.Cmd, s.InJSON = &cli.Command{Name: "at"}, true
 	s.NetworkWarnings = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
-	in := schedule.Stdin{Lines: schedule.Lines{Call: s}, Checked: map[string]bool{}}
-	in.Answer(1, &schedule.Scheduled{Done: tasks.Done{Change: &tasks.Change{Sched: &when.Schedule{}}, Created: true}}, handover.RunnerState{Runner: handover.RunnerAlive})
+	in := stdin{Lines: Lines{Call: s}, checked: map[string]bool{}}
+	in.answer(1, &scheduled{Done: tasks.Done{Change: &tasks.Change{Sched: &when.Schedule{}}, Created: true}}, handover.RunnerState{Runner: handover.RunnerAlive})
 	s.Stdout.Flush()
 	if said.Len() > 0 || !strings.Contains(told.String(), `,"/x is on a network file system (nfs)"`) {
 		t.Errorf("said %q, answered %s", said.String(), told.String())

@@ -1,4 +1,4 @@
-package cmd
+package schedule
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -26,7 +25,7 @@ func TestAgentAsks(t *testing.T) {
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}
-	asks := schedule.NewAgentRequests(cli.NewCall(w), false)
+	asks := NewAgentRequests(cli.NewCall(w), false)
 	about := func(program string) state.Record {
 		return state.Record{Task: state.Task{ID: state.ID(7), When: state.Timing{Zone: "Europe/Warsaw"}, Run: state.Job{Agent: []string{program}, Dir: "/", Env: map[string]string{"PATH": "/usr/bin:/bin"}}}}
 	}
@@ -63,7 +62,7 @@ func TestAgentAsks(t *testing.T) {
 	} {
 		answer, refused := ask("./one", c.method, c.params)
 		if refused != nil {
-			hint := refused.Data.(schedule.RefusedData).Hint
+			hint := refused.Data.(refusedData).Hint
 			answer = fmt.Sprint(refused.Code, " ", refused.Message)
 			if hint != nil {
 				answer += "; " + *hint
@@ -74,14 +73,14 @@ func TestAgentAsks(t *testing.T) {
 		}
 	}
 	answer, _ := ask("./one", "reminders.create", `{"title":"mine","when":"4h"}`)
-	var made schedule.CreatedReminder
+	var made createdReminder
 	if err := json.Unmarshal([]byte(answer), &made); err != nil {
 		t.Fatal(err)
 	}
 	if in, _ := ask("./one", "reminders.create", `{"title":"due as it will be told","when":"2027-01-01T00:00:00.1234Z"}`); !strings.Contains(in, `"due_date":"2027-01-01T01:00:00.123+01:00"`) {
 		t.Errorf("an instant is answered as %s", in)
 	}
-	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(schedule.RefusedData).Code != problem.NotFound {
+	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(refusedData).Code != problem.NotFound {
 		t.Errorf("another program's reminder: %v", refused)
 	}
 	if list, _ := ask("./other", "reminders.list", ``); !strings.Contains(list, `"reminders":[]`) {
@@ -91,10 +90,10 @@ func TestAgentAsks(t *testing.T) {
 		t.Errorf("its own: %s", got)
 	}
 	if _, refused := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil ||
-		!strings.Contains(*refused.Data.(schedule.RefusedData).Hint, "lists those to come") {
+		!strings.Contains(*refused.Data.(refusedData).Hint, "lists those to come") {
 		t.Errorf("its own, again: %v", refused)
 	}
-	told := cli.LimitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(schedule.Reminders{})
+	told := cli.Explain(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(reminders{})
 	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or raise pending") {
 		t.Errorf("the hint is %q", told)
 	}

@@ -1,4 +1,4 @@
-package cmd
+package schedule
 
 import (
 	"bytes"
@@ -8,20 +8,18 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 )
 
 // TestLongLine reads a line of 100 MB in memory that does not grow with it, and the line after it.
 func TestLongLine(t *testing.T) {
 	long := io.LimitReader(repeated('x'), 100<<20)
-	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), schedule.MaxLine)
+	r := newLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), maxLine)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i, want := range []struct {
 		text string
 		err  error
-	}{{"before", nil}, {"", schedule.ErrLong}, {"after", nil}, {"", io.EOF}, {"", io.EOF}} {
+	}{{"before", nil}, {"", errLong}, {"after", nil}, {"", io.EOF}, {"", io.EOF}} {
 		text, err := r.Next()
 		if text != want.text || !errors.Is(err, want.err) {
 			t.Errorf("line %d: %.20q, %v", i+1, text, err)
@@ -49,7 +47,7 @@ func (b repeated) Read(p []byte) (int, error) {
 // TestBrokenStream leaves out the line in which a stream breaks off.
 func TestBrokenStream(t *testing.T) {
 	broken := errors.New("broken")
-	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), schedule.MaxLine)
+	r := newLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), maxLine)
 	if text, err := r.Next(); text != "whole" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -81,14 +79,14 @@ func FuzzLines(f *testing.F) {
 			want = append(want, text)
 		}
 		for name, r := range map[string]io.Reader{"whole": bytes.NewReader(data), "bytes": iotest.OneByteReader(bytes.NewReader(data)), "halves": iotest.HalfReader(bytes.NewReader(data))} {
-			lines := schedule.NewLineReader(r, most)
+			lines := newLineReader(r, most)
 			var got []string
 			for {
 				text, err := lines.Next()
 				if err == io.EOF {
 					break
 				}
-				if errors.Is(err, schedule.ErrLong) {
+				if errors.Is(err, errLong) {
 					text, err = "too long", nil
 				}
 				if err != nil {

@@ -1,7 +1,6 @@
-package cmd
+package schedule
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,21 +10,20 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // atObjects reads objects that stand for calls of at, beside a command line that says the values.
-func atObjects(call option.Values) *schedule.Lines {
-	c := schedule.AtCommand()
-	in := &schedule.Lines{Fields: c.Options.Fields()}
+func atObjects(call option.Values) *Lines {
+	c := AtCommand()
+	in := &Lines{Fields: c.Options.Fields()}
 	in.Base.Cmd, in.Base.Opt, in.Call = &c, call, &in.Base
 	return in
 }
 
 // TestEveryOptionIsAKey holds --stdin to the options of at: each that is about a task is a key.
 func TestEveryOptionIsAKey(t *testing.T) {
-	c := schedule.AtCommand()
+	c := AtCommand()
 	fields := c.Options.Fields()
 	for _, o := range c.Options {
 		if !o.OfCall && fields[o.FieldKey()] == nil {
@@ -94,7 +92,7 @@ func TestFieldsRefused(t *testing.T) {
 		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
 	} {
 		in := atObjects(option.Values{})
-		_, err := in.ReadObject(c.line)
+		_, err := in.readObject(c.line)
 		var p *problem.Problem
 		objects := option.Objects{Command: "at", Rows: in.Base.Cmd.Options}
 		if !errors.As(err, &p) || !strings.HasPrefix(p.Message.In(objects), c.message) || !strings.HasPrefix(p.Hint.In(objects), c.hint) || p.ExitCode() != cli.ExitUsage {
@@ -106,11 +104,11 @@ func TestFieldsRefused(t *testing.T) {
 // TestFieldsOverCall has what the object says win over the command line, a time of its own over any there.
 func TestFieldsOverCall(t *testing.T) {
 	in := atObjects(option.Values{}.With("cron", "0 9 * * *").With("task", "of all").With("env", []string{"A=1"}).With("retries", 2))
-	o, err := in.ReadObject(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
+	o, err := in.readObject(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := in.OptionsOf(o)
+	f := in.optionsOf(o)
 	switch {
 	case f.Has("cron") || f.Text("cron") != "":
 		t.Error("the time of the command line is beside that of the object")
@@ -123,8 +121,8 @@ func TestFieldsOverCall(t *testing.T) {
 	case f.Text("key") != "😀 😀":
 		t.Errorf("key %q", f.Text("key"))
 	}
-	o, err = in.ReadObject(`{"shell":"x"}`)
-	if err != nil || in.OptionsOf(o).Text("cron") != "0 9 * * *" {
+	o, err = in.readObject(`{"shell":"x"}`)
+	if err != nil || in.optionsOf(o).Text("cron") != "0 9 * * *" {
 		t.Errorf("without a time of its own: %v", err)
 	}
 }
@@ -140,7 +138,7 @@ func FuzzFields(f *testing.F) {
 	}
 	in := atObjects(option.Values{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := in.ReadObject(string(data))
+		o, err := in.readObject(string(data))
 		if err != nil {
 			var refused *problem.Problem
 			if !errors.As(err, &refused) || refused.Message.Empty() || refused.ExitCode() != cli.ExitUsage || !utf8.ValidString(cli.Visible(refused.Message.String()+refused.Hint.String())) {
@@ -186,19 +184,4 @@ func FuzzFields(f *testing.F) {
 			check(s)
 		}
 	})
-}
-
-// TestTimeFirst tells of a time that is none before it tells that there is nothing to do.
-func TestTimeFirst(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"when":"bogus"}`:            `line 1: could not understand the time expression "bogus"`,
-		`{"when":"1h"}`:               "line 1: nothing to do at that time",
-		`{"when":"bogus","task":"x"}`: `line 1: could not understand the time expression "bogus"`,
-	} {
-		var out, errs bytes.Buffer
-		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(in), &out, &errs))
-		if code != cli.ExitUsage || !strings.HasPrefix(errs.String(), "ouro-timer: "+want) {
-			t.Errorf("%s: exit %d: %s", in, code, errs.String())
-		}
-	}
 }
