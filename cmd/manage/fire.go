@@ -86,7 +86,13 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	defer cli.BrokenPipesAreErrors()()
 	o.Commands, o.AgentStderr = show, show.err
 	o.Say = func(format string, a ...any) { s.Note("%s", cli.Visible(fmt.Sprintf(format, a...))) }
-	o.Deliver = func(r state.Record) error { return deliver(s, r) }
+	var unwritten error // the message
+	o.Deliver = func(r state.Record) error {
+		if unwritten = write(s, r); unwritten != nil {
+			return unwritten
+		}
+		return writeTerminal(s, r)
+	}
 	line, err := runner.Fire(ctx, o, e)
 	show.finish()
 	switch {
@@ -102,7 +108,15 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return firedCode(line)
+	switch err := firedCode(line); {
+	case err != nil:
+		return err
+	case unwritten != nil:
+		return unwritten
+	case show.lost != nil && !errors.Is(show.lost, syscall.EPIPE): // who has read enough is content
+		return cli.Unwritten(show.lost)
+	}
+	return nil
 }
 
 // answerFire answers with the line of the ledger and, with --json, what the command wrote.
@@ -114,17 +128,19 @@ func answerFire(ctx context.Context, s *cli.Call, st state.Store, line state.Lin
 	s.Answer(answer)
 }
 
-// deliver writes a message to standard output and, when that is not a terminal, to the terminal
-// that the task was set from. With --json the text is in the answer.
-func deliver(s *cli.Call, r state.Record) error {
+// write writes a message to standard output. With --json the text is in the answer.
+func write(s *cli.Call, r state.Record) error {
 	if s.InJSON {
 		return nil
 	}
 	s.Line("%s", cli.Visible(r.Task.Text))
-	if err := s.Flush(); err != nil {
-		return err
-	}
-	if _, terminal := s.Width(); terminal || r.Task.Terminal == "" {
+	return s.Flush()
+}
+
+// writeTerminal writes a message to the terminal that the task was set from, when standard output
+// is none.
+func writeTerminal(s *cli.Call, r state.Record) error {
+	if _, terminal := s.Width(); s.InJSON || terminal || r.Task.Terminal == "" {
 		return nil
 	}
 	return notify.Terminal(r.Task.Terminal, reminder(r))
@@ -206,6 +222,7 @@ type tailedProcesses struct {
 	out, err io.Writer // nil when nothing is shown
 
 	streams []*tail // the output of the latest attempt
+	lost    error   // why some of the output was not shown
 }
 
 // Start starts an attempt. It first shows the rest of the output of the previous attempt, because
@@ -244,6 +261,9 @@ func (f *tailedProcesses) finish() {
 	for _, s := range f.streams {
 		s.stop()
 		<-s.done
+		if f.lost == nil {
+			f.lost = s.err
+		}
 	}
 	f.streams = nil
 }
@@ -254,6 +274,7 @@ type tail struct {
 	to   io.Writer
 	stop context.CancelFunc // called when the file has stopped growing
 	done chan struct{}
+	err  error // why it ended early; it may be read once done is closed
 }
 
 // tailPause is the longest pause between two reads of a file. People do not notice it.
@@ -266,6 +287,7 @@ func (f *tail) run(ctx context.Context, c clock.Clock) {
 		over := ctx.Err() != nil
 		n, err := io.Copy(f.to, f.from)
 		if err != nil || over {
+			f.err = err
 			return // when nobody reads the output of fire any more, the run still goes on
 		}
 		if n > 0 {
