@@ -21,16 +21,8 @@ var (
 // Text is what a file has. Its error does not name the file. A pipe is not read, nor is anything
 // else that may never end.
 func (f *Finder) Text(ctx context.Context, path string) (string, error) {
-	spec := proc.Spec{Argv: []string{Shell}, Dir: filepath.Dir(path), Umask: -1}
-	if spec.MayHang() {
-		within, cancel := context.WithTimeout(ctx, lookMost)
-		defer cancel()
-		switch err := proc.Probe(within, spec); {
-		case errors.Is(ctx.Err(), context.Canceled):
-			return "", ctx.Err()
-		case proc.Passing(err):
-			return "", err
-		}
+	if err := answers(ctx, proc.Spec{Argv: []string{Shell}, Dir: filepath.Dir(path), Umask: -1}); err != nil {
+		return "", err
 	}
 	info, err := os.Stat(path)
 	switch {

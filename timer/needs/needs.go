@@ -66,19 +66,11 @@ func (f *Finder) look(ctx context.Context, l look) (found, error) {
 		return was, nil
 	}
 	spec := proc.Spec{Argv: []string{l.program}, Dir: l.dir, Env: []string{"PATH=" + l.path}, Umask: -1}
-	is := found{at: now}
-	var hangs bool
-	if is.path, hangs, is.err = spec.Look(); hangs {
-		within, cancel := context.WithTimeout(ctx, lookMost)
-		defer cancel()
-		switch err := proc.Probe(within, spec); {
-		case errors.Is(ctx.Err(), context.Canceled):
-			return found{}, ctx.Err()
-		case proc.Passing(err):
-			return found{}, err
-		}
-		is.path, is.err = proc.LookPath(l.program, l.path, l.dir)
+	if err := answers(ctx, spec); err != nil {
+		return found{}, err
 	}
+	is := found{at: now}
+	is.path, is.err = proc.LookPath(l.program, l.path, l.dir)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.found) == foundMost {
@@ -86,6 +78,20 @@ func (f *Finder) look(ctx context.Context, l look) (found, error) {
 	}
 	f.found[l] = is
 	return is, nil
+}
+
+// answers returns nil if the folder and the program of spec can be looked at now. Otherwise it
+// returns why not, or ctx.Err() when ctx was cancelled.
+func answers(ctx context.Context, spec proc.Spec) error {
+	within, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	switch err := proc.Probe(within, spec); {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case proc.Passing(err):
+		return err
+	}
+	return nil
 }
 
 // Path is proc.LookPath, after asking whether there is an answer.

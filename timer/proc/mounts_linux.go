@@ -166,60 +166,48 @@ func (c *pathChecker) riskyMount(path string) (mount string, err error) {
 
 // riskyMount returns the first risky mount point on the way to the files at which the start of the
 // program would look, or the empty string. For a program in the foreground it is empty, because
-// only the caller waits for such a start, and for a detached one, which is this very program. path
-// is that of the program, if it was found just now.
-func (s Spec) riskyMount() (mount, path string) {
+// only the caller waits for such a start, and for a detached one, which is this very program.
+func (s Spec) riskyMount() string {
 	if s.Foreground || s.detached || len(s.Argv) == 0 || s.Argv[0] == "" {
-		return "", ""
+		return ""
 	}
 	c := newPathChecker()
 	if len(c.risky) == 0 {
-		return "", ""
+		return ""
 	}
 	if _, safe := ownMounts.safe.get(s.searchKey()); safe {
-		return "", ""
+		return ""
 	}
-	if mount, path = s.searchRisky(c); mount == "" {
+	mount := s.searchRisky(c)
+	if mount == "" {
 		ownMounts.safe.put(s.searchKey(), "")
 	}
-	return mount, path
+	return mount
 }
 
 // searchRisky does the search of riskyMount.
-func (s Spec) searchRisky(c *pathChecker) (mount, path string) {
+func (s Spec) searchRisky(c *pathChecker) string {
 	if s.Dir != "" {
-		if p, _ := c.riskyMount(s.Dir); p != "" {
-			return p, ""
+		if mount, _ := c.riskyMount(s.Dir); mount != "" {
+			return mount
 		}
 	}
 	for _, file := range candidates(s.Argv[0], pathOf(s.Env), s.Dir) {
-		p, err := c.riskyMount(file)
-		if p != "" {
-			return p, ""
+		mount, err := c.riskyMount(file)
+		if mount != "" {
+			return mount
 		}
 		if err != nil { // the file does not exist
 			continue
 		}
 		if _, err := program(file); err == nil {
-			p, _ := c.riskyMount(interpreterOf(file))
-			return p, file
+			mount, _ := c.riskyMount(interpreterOf(file))
+			return mount
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // MayHang reports whether the start of the program, or a look at its folder, may never end because
 // a file system on the way may not answer. It asks no such file system.
-func (s Spec) MayHang() bool {
-	mount, _ := s.riskyMount()
-	return mount != ""
-}
-
-// Look is LookPath of the program. If that may hang, it looks for nothing and hangs is true.
-func (s Spec) Look() (path string, hangs bool, err error) {
-	mount, path := s.riskyMount()
-	if mount == "" && path == "" {
-		path, err = s.lookPath()
-	}
-	return path, mount != "", err
-}
+func (s Spec) MayHang() bool { return s.riskyMount() != "" }

@@ -27,13 +27,7 @@ func (Identity) age() (time.Duration, bool) { return 0, false }
 // needs no starter.
 func (s Spec) MayHang() bool { return false }
 
-func (s Spec) riskyMount() (mount, path string) { return "", "" }
-
-// Look is LookPath of the program. hangs is false.
-func (s Spec) Look() (path string, hangs bool, err error) {
-	path, err = s.lookPath()
-	return path, false, err
-}
+func (s Spec) riskyMount() string { return "" }
 
 func (p *Process) startByStarter(context.Context, Spec, string, [3]*os.File, func() error) error {
 	return ErrNoAnswer

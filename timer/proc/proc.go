@@ -100,7 +100,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}
 	}
-	mount, _ := spec.riskyMount()
+	mount := spec.riskyMount()
 	path := ""
 	if mount == "" {
 		err := begin()
