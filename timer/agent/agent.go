@@ -84,10 +84,10 @@ type Call struct {
 	// nil, the output is not kept.
 	Stdout, Stderr func() (*os.File, error)
 
-	// Halt receives why the attempt has to end. The process is then ended, too, with the grace that
-	// Grace returns. If Halt receives again, it is killed.
-	Halt  <-chan string
-	Grace func(why string) time.Duration
+	// Halt is closed when the attempt has to end. The process is then ended, too: by TERM, and by
+	// KILL after Grace. It is killed at once when Kill is closed. Nil channels are never closed.
+	Halt, Kill <-chan struct{}
+	Grace      time.Duration
 
 	// Started is called with the process that is about to be told.
 	Started func(proc.Identity)
@@ -102,7 +102,7 @@ type Result struct {
 	Refused     *Error // its answer is an error
 	TimedOut    bool
 	Nearly      string // what came instead of an answer, or empty
-	Halted      string // why the caller ended it
+	Halted      bool   // the caller ended it
 	Err         error  // why it could not be started, or how it ended before it answered
 	Ignored     int    // lines of its standard output since the last attempt that are not JSON-RPC
 

@@ -415,17 +415,18 @@ func TestIdle(t *testing.T) {
 func TestHalt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, still())
-	halt := make(chan string, 1)
+	halt := make(chan struct{})
 	c := b.call(`trap '' TERM; read -r line; echo x >> told; while :; do sleep 1; done`, "a/1")
 	c.Halt = halt
 	over := b.begin(c)
 	b.eventually("it is told", func() bool { return b.file("told") != "" })
-	halt <- "stopped"
-	if r := <-over; r.Halted != "stopped" {
+	close(halt)
+	if r := <-over; !r.Halted {
 		t.Errorf("%+v", r)
 	}
 	b.eventually("it is gone", func() bool { return b.pool.Live() == 0 })
 	// And one that waits for its turn.
+	c.Halt = nil
 	ctx, cancel := context.WithCancel(context.Background())
 	b.pool.slot(c.Program).lock <- struct{}{}
 	cancel()

@@ -91,15 +91,15 @@ func (b *bench) keeps(name string) func() (*os.File, error) {
 // call is an attempt at telling it of an occurrence.
 func (b *bench) call(script, occurrence string) Call {
 	return Call{Program: b.program(script), Reminder: Reminder{ID: "rem_a", Title: "tea", Due: "2026-11-23T09:00:00+01:00", Priority: "medium", Occurrence: occurrence},
-		Timeout: patience, Stdout: b.keeps("out/stdout"), Stderr: b.keeps("out/stderr"), Grace: func(string) time.Duration { return 0 }}
+		Timeout: patience, Stdout: b.keeps("out/stdout"), Stderr: b.keeps("out/stderr")}
 }
 
 // fire makes the attempt. One that has no end by itself is given up, so that the test can say what is wrong.
 func (b *bench) fire(c Call) Result {
 	if c.Halt == nil {
-		halt := make(chan string, 1)
+		halt := make(chan struct{})
 		c.Halt = halt
-		defer time.AfterFunc(2*patience, func() { halt <- "the test gave it up" }).Stop()
+		defer time.AfterFunc(2*patience, func() { close(halt) }).Stop() // the test gives it up
 	}
 	return b.pool.Fire(context.Background(), c)
 }

@@ -124,18 +124,27 @@ func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	case <-ctx.Done():
 		r.Err = ctx.Err()
 		return r
-	case r.Halted = <-c.Halt:
+	case <-c.Halt:
+		r.Halted = true
 		return r
 	}
-	if r.Err = p.ready(ctx, s, c, &r.Halted); r.Err == nil && r.Halted == "" {
+	switch err := p.ready(ctx, s, c); {
+	case err == nil:
 		p.tell(s.cur, c, &r)
+	case errors.Is(err, errHalted):
+		r.Halted = true
+	default:
+		r.Err = err
 	}
 	return r
 }
 
+// errHalted says that the caller has ended an attempt that had not begun.
+var errHalted = errors.New("halted")
+
 // ready makes sure that the program runs, and that no late answer of it could be taken for the
-// answer to c. It sets halted if the caller ends the attempt meanwhile.
-func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error {
+// answer to c. It returns errHalted if the caller ends the attempt meanwhile.
+func (p *Pool) ready(ctx context.Context, s *slot, c Call) error {
 	if a := s.cur; a != nil {
 		a.mu.Lock()
 		owes := a.owed > 0 && a.owes != c.Reminder.Occurrence
@@ -162,8 +171,8 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 		case <-until:
 		case <-ctx.Done():
 			return ctx.Err()
-		case *halted = <-c.Halt:
-			return nil
+		case <-c.Halt:
+			return errHalted
 		}
 	}
 	p.mu.Lock()
@@ -312,19 +321,16 @@ func (a *process) awaitAnswer(f *delivery, c Call, over <-chan struct{}, r *Resu
 		}
 	case <-over:
 		r.TimedOut, r.Nearly = true, a.nearly()
-	case r.Halted = <-c.Halt:
-		grace := stopGrace
-		if c.Grace != nil {
-			grace = c.Grace(r.Halted)
+	case <-c.Halt:
+		r.Halted = true
+		if !isClosed(c.Kill) {
+			a.stop(c.Grace)
 		}
-		a.stop(grace)
-		for gone := false; !gone; {
-			select {
-			case <-a.gone:
-				gone = true
-			case <-c.Halt:
-				a.stop(0)
-			}
+		select {
+		case <-a.gone:
+		case <-c.Kill:
+			a.stop(0)
+			<-a.gone
 		}
 	}
 }

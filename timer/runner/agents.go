@@ -158,7 +158,7 @@ func (s *supervisor) tellAgent() rules.Result {
 		r.Child = state.Ident{}
 	}
 	about := r
-	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, s.standing().Prefix), Timeout: rules.Span(r.Task.Policy.Timeout), Halt: s.halts(), Grace: graceFor}
+	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, s.standing().Prefix), Timeout: rules.Span(r.Task.Policy.Timeout), Halt: s.halted.Done(), Kill: s.killed.Done(), Grace: stopGrace}
 	if r.Task.Reminder.Request {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
@@ -190,8 +190,11 @@ func (s *supervisor) tellAgent() rules.Result {
 	if proc.Passing(got.Err) && got.Sent.IsZero() {
 		return rules.Result{Postponed: got.Err}
 	}
-	res := rules.Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
+	res := rules.Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Err: got.Err, Ignored: got.Ignored,
 		Stdout: written(got.Stdout), Stderr: written(got.Stderr)}
+	if got.Halted {
+		res.Halted = why(s.halted)
+	}
 	switch {
 	case got.Refused != nil:
 		res.Err = got.Refused
@@ -204,16 +207,4 @@ func (s *supervisor) tellAgent() rules.Result {
 // written is what an agent wrote to a stream, in the form of the ledger.
 func written(w agent.Written) state.Output {
 	return state.Output{Bytes: w.Bytes, Truncated: w.Truncated}
-}
-
-// halts receives why somebody asked for the claim's end. It receives again if the claim must end at
-// once.
-func (s *supervisor) halts() <-chan string {
-	c := make(chan string, 2)
-	context.AfterFunc(s.halted, func() {
-		c <- why(s.halted)
-		<-s.killed.Done()
-		c <- rules.Killed
-	})
-	return c
 }
