@@ -8,9 +8,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// core has the decisions that the engine asks for: functions that depend on nothing but their
-// arguments. The program has one, realCore. Tests replace it by wrong ones, to see that the
-// simulation finds them out.
+// core are the decisions that the engine asks for: functions that depend on nothing but their
+// arguments. The program has one, realCore. Tests plant mistakes into it, to see that the simulation
+// finds them out.
 type core struct {
 	decide     func(e state.Entry, sched *when.Schedule, now time.Time) rules.Plan
 	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (rules.Step, bool)
@@ -26,7 +26,10 @@ type core struct {
 	clockShift func(b state.ClockShift, latest time.Time, c state.Clocks) (state.ClockShift, bool)
 }
 
-var realCore = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, rules.Follow, state.ClockShift.Look}
+var realCore = core{
+	decide: rules.Decide, ahead: rules.Ahead, judge: rules.Judge, again: rules.Again, inform: rules.Inform, takingOver: rules.TakingOver, follow: rules.Follow,
+	placed: placed, pick: (*agenda).pick, ended: (*agenda).ended, passing: passing, clockShift: state.ClockShift.Look,
+}
 
 // passing reports whether something temporary prevented an attempt, which is then made later.
 func passing(res rules.Result) bool { return res.Postponed != nil }

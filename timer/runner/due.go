@@ -67,7 +67,7 @@ func (g *engine) fill(ctx context.Context, now time.Time, free int) {
 		free -= g.begin(ctx, lot, now, free)
 	}
 	for free > 0 && ctx.Err() == nil {
-		lot := g.pick(g.agenda, free)
+		lot := g.core.pick(g.agenda, free)
 		if len(lot) == 0 {
 			return
 		}
@@ -192,7 +192,7 @@ func (g *engine) plan(j *job, now time.Time) error {
 	e := j.entry
 	switch {
 	case !e.Held && e.Due.After(now):
-		s, ok := g.ahead(e, j.sched, now)
+		s, ok := g.core.ahead(e, j.sched, now)
 		if !ok {
 			return errEarly
 		}
@@ -201,7 +201,7 @@ func (g *engine) plan(j *job, now time.Time) error {
 	case !e.Held && e.Task.Type() == state.TypeWait && !j.alone:
 		return errAwaited
 	}
-	j.plan = g.decide(e, j.sched, now)
+	j.plan = g.core.decide(e, j.sched, now)
 	if len(j.plan.Steps) == 0 && !j.plan.Waits {
 		return errEarly
 	}

@@ -27,7 +27,7 @@ const claimAhead = 50 * time.Millisecond
 // than its Options and said.
 type engine struct {
 	Options
-	core
+	core   core
 	host   Host
 	queue  state.Queue
 	agenda *agenda
@@ -125,7 +125,7 @@ func (g *engine) busy() (n int) {
 	agents := 0
 	for _, r := range g.runs {
 		switch {
-		case !g.placed(r):
+		case !g.core.placed(r):
 		case r.r.Task.Type() == state.TypeAgent:
 			agents++
 		default:
@@ -156,10 +156,10 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	case ev.Rested: // ended between two attempts
 		// its last attempt has an exit code, which is not the outcome
 		res.Started, res.Ended, res.Unknown = n.r.Started, now, true
-	case g.passing(res) && n.halt == "":
+	case g.core.passing(res) && n.halt == "":
 		g.postpone(ctx, n, res.Postponed, now)
 		return
-	case g.passing(res): // its end was asked for meanwhile
+	case g.core.passing(res): // its end was asked for meanwhile
 		res.Halted = n.halt
 	case res.Unstarted:
 		g.giveBack(ctx, n, now)
@@ -169,8 +169,8 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	if n.r.First.IsZero() {
 		n.r.First = res.Started
 	}
-	l := g.judge(n.r, n.sched, res)
-	if pause, yes := g.again(n.r, n.sched, &l, now); yes && n.halt == "" {
+	l := g.core.judge(n.r, n.sched, res)
+	if pause, yes := g.core.again(n.r, n.sched, &l, now); yes && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
 		// if it is ended in the pause, it still has run
@@ -234,7 +234,7 @@ func (g *engine) going() (n int) {
 // taken is how many places are taken by what has not ended.
 func (g *engine) taken() (n int) {
 	for _, r := range g.runs {
-		if g.placed(r) && !r.over {
+		if g.core.placed(r) && !r.over {
 			n++
 		}
 	}
@@ -338,7 +338,7 @@ func (g *engine) short() bool { return len(g.agenda.due.list) > 0 }
 // dropClaim takes in that a claim is no longer ours.
 func (g *engine) dropClaim(r state.Record) {
 	delete(g.runs, claimOf(r))
-	g.ended(g.agenda, r.Task.ID)
+	g.core.ended(g.agenda, r.Task.ID)
 }
 
 // quarantine sets aside what cannot be read. That reads every task, so the tries become rare if

@@ -54,7 +54,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	over := func(res rules.Result) {
 		n.over = true
 		res.Ended = l.Clock.Now()
-		l.ends = append(l.ends, state.Ending{Record: r, Line: l.judge(r, sched, res)})
+		l.ends = append(l.ends, state.Ending{Record: r, Line: l.core.judge(r, sched, res)})
 	}
 	var refused error
 	switch why, err := l.awaitOverlap(ctx, r, overlap); {
@@ -106,7 +106,7 @@ func (l *loop) goesOn(r state.Record) bool {
 	if l.host.Alive(r.Runner, true) || l.host.Alive(r.Child, true) {
 		return true
 	}
-	what := l.takingOver(r, l.Self, false)
+	what := l.core.takingOver(r, l.Self, false)
 	return what == rules.ToRest || what == rules.ToRerun
 }
 

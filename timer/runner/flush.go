@@ -41,7 +41,7 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 			continue
 		}
 		ends[i].Tell = func(before state.Tally, l *state.Line) {
-			g.inform(ends[i].Record, before, standing, l)
+			g.core.inform(ends[i].Record, before, standing, l)
 			written[i] = *l
 		}
 	}

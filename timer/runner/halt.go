@@ -35,7 +35,7 @@ func (g *engine) halt(n *run, why string, now time.Time) {
 	if i := slices.Index(g.ready, n); i >= 0 {
 		g.ready = slices.Delete(g.ready, i, i+1)
 		n.over = true
-		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, rules.Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
+		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.core.judge(n.r, n.sched, rules.Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
 		return
 	}
 	g.host.Halt(n.r, why)

@@ -363,7 +363,7 @@ var Mutants = []Mutant{
 	Mutant{Name: "the alerts of tasks are those of their claims", Make: func(o Options, h Host) *Engine {
 		g := newEngine(o, h)
 		claimed := map[claim]state.Tally{}
-		g.inform = func(r state.Record, was state.Tally, standing rules.TellDefaults, l *state.Line) {
+		g.core.inform = func(r state.Record, was state.Tally, standing rules.TellDefaults, l *state.Line) {
 			if m, ok := claimed[claimOf(r)]; ok {
 				was = m
 			}

@@ -71,7 +71,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	if was.IsZero() { // nothing of an earlier shift counts
 		g.rewoundAt, g.rewindAgain = 0, false
 	}
-	after, believed := g.clockShift(was, g.latest, c)
+	after, believed := g.core.clockShift(was, g.latest, c)
 	g.shift = after
 	switch {
 	case after.IsZero():

@@ -44,15 +44,16 @@ type supervisor struct {
 	release func() // releases the contexts after the claim is over
 }
 
-// halt is the cause of the end of a claim's contexts when somebody has asked for the claim's end.
-type halt string
+// haltCause is the cause of the end of a claim's contexts when somebody has asked for the claim's
+// end: the reason.
+type haltCause string
 
-func (h halt) Error() string { return "to end: " + string(h) }
+func (h haltCause) Error() string { return "to end: " + string(h) }
 
 // why is the reason why somebody asked for the end of the claim with this context. It is empty if
 // nobody did.
 func why(ctx context.Context) string {
-	h, _ := context.Cause(ctx).(halt)
+	h, _ := context.Cause(ctx).(haltCause)
 	return string(h)
 }
 
@@ -68,7 +69,7 @@ func newSupervisor(m *machine, r state.Record) *supervisor {
 
 // end asks for the end of the claim. With Killed, the claim ends at once.
 func (s *supervisor) end(why string) {
-	s.halt(halt(why))
+	s.halt(haltCause(why))
 	if why == rules.Killed {
 		s.kill()
 	}

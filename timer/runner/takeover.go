@@ -50,7 +50,7 @@ func (g *engine) takeOverClaim(ctx context.Context, r state.Record, now time.Tim
 	if g.shared && rules.Unbegun(r) {
 		as.Runner.Boot, as.Runner.NS = g.Self.Boot, g.Self.NS
 	}
-	what := g.takingOver(as, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child, true))
+	what := g.core.takingOver(as, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child, true))
 	if what == rules.ToTell || what == rules.ToRerun {
 		changed, err := g.taskChanged(ctx, r)
 		if err != nil {
@@ -97,7 +97,7 @@ func (g *engine) takeOverClaim(ctx context.Context, r state.Record, now time.Tim
 			g.host.Start(n.r, n.last)
 		}
 	case rules.ToRerun:
-		n.judged = g.judge(r, sched, rules.Result{Started: r.Started, Ended: now, Unknown: true})
+		n.judged = g.core.judge(r, sched, rules.Result{Started: r.Started, Ended: now, Unknown: true})
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		n.resting = true
