@@ -64,7 +64,7 @@ const (
 	reasonExitUnknown = "exit_unknown"
 	ReasonRunnerDied  = "runner_died" // the runner or the machine ended before the command did
 	ReasonNotAllowed  = "not_allowed" // [run] allow does not match its command, or no longer does
-	ReasonPostponed   = "put_off"     // its task was changed before its postponed start succeeded
+	reasonPutOff      = "put_off"     // its task was changed before its postponed start succeeded
 	// its task was removed or paused, or got another command or schedule, before its next
 	// attempt
 	ReasonChanged = "changed"

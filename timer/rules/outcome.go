@@ -95,11 +95,6 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	return l
 }
 
-// reruns reports whether an interrupted occurrence starts again.
-func reruns(r state.Record) bool {
-	return r.Task.Policy.Rerun && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+maxReruns
-}
-
 // Again reports whether an attempt is followed by another, and after which pause. An attempt that
 // would begin at or after the next instant of the task is not made.
 func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
@@ -119,68 +114,6 @@ func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 		}
 	}
 	return pause, true
-}
-
-// Abandoned is the outcome of an occurrence that gets no further attempt, because its task was
-// removed, paused or has another command or schedule by now: that of its last attempt.
-func Abandoned(last state.Line) state.Line {
-	if last.Reason == "" {
-		last.Reason = ReasonChanged
-	}
-	return last
-}
-
-// Resting is what is known of the last attempt of a claim that rests, when the runner that made it
-// is gone: that it has failed.
-func Resting(r state.Record, sched *when.Schedule, now time.Time) state.Line {
-	l := Judge(r, sched, Result{Started: r.Started, Ended: now, Unknown: true})
-	if r.Task.Policy.Retries > 0 { // else it was cut off, and runs again
-		l.Outcome, l.Reason = state.Failed, ""
-	}
-	return l
-}
-
-// Settlement is what happens to a claim whose runner is gone.
-type Settlement int
-
-const (
-	ToEnd   Settlement = iota // it was interrupted
-	ToAdopt                   // its command goes on, and the runner waits for its end
-	// Nothing was started for it: it is released, and runs late unless the task has changed.
-	ToRelease
-	ToRest  // it waits for its next attempt
-	ToTell  // a message or an agent is told, at least once
-	ToRerun // it is run again
-)
-
-// Unbegun reports whether nothing of a claim has begun, according to its record.
-func Unbegun(r state.Record) bool {
-	return r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0
-}
-
-// TakingOver returns what happens to a claim whose runner is gone. lives says that the process of
-// the claim is alive.
-func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
-	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
-	untouched := Unbegun(r) && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
-	switch {
-	case r.Task.ID == "" || r.Number == 0:
-		return ToEnd
-	// an agent is not what has begun: it is ended, and another one is told
-	case lives && r.Task.Type() != state.TypeAgent:
-		return ToAdopt
-	case r.Manual:
-		return ToEnd
-	case untouched:
-		return ToRelease
-	case !r.Retry.IsZero() && r.Halt == "":
-		return ToRest
-	case r.Task.Told(), tells:
-		return ToTell
-	case reruns(r) && r.Halt == "":
-		return ToRerun
-	}
-	return ToEnd
 }
 
 // BackoffFactor is the factor by which the pause grows when the policy has none. BackoffFactorMost

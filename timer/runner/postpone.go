@@ -94,11 +94,9 @@ func (g *engine) startDelayed(ctx context.Context, n *run, now time.Time) {
 			g.postpone(ctx, n, err, now)
 			return
 		case !wanted:
-			l := rules.LineOf(n.r)
-			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, rules.ReasonPostponed, 0, g.delays[n.r.Task.ID].why
 			n.over = true
+			g.ends = append(g.ends, state.Ending{Record: n.r, Line: rules.PutOff(n.r, g.delays[n.r.Task.ID].why)})
 			delete(g.delays, n.r.Task.ID)
-			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 	"time"
 
@@ -158,38 +157,23 @@ func (g *engine) releaseLeft(ctx context.Context, n *run) error {
 	return nil
 }
 
-// taskChanged reports whether the task of a claim was removed or paused since the claim, or has
-// another command or schedule. Then nothing of it starts any more. All else that is edited is for
-// later occurrences. A run by hand was meant whatever the task's schedule says, so it does not
-// count.
+// taskChanged is rules.Changed for the task as it is now. A task that is not there any more has
+// changed.
 func (g *engine) taskChanged(ctx context.Context, r state.Record) (bool, error) {
-	if r.Manual {
-		return false, nil
-	}
 	e, err := g.entry(ctx, g.Store.Find, r.Task.ID)
-	switch {
-	case errors.Is(err, state.ErrNotFound):
-		return true, nil
-	case err != nil:
-		return false, err
+	if errors.Is(err, state.ErrNotFound) {
+		return !r.Manual, nil
 	}
-	other := e.Task.Revision != r.Task.Revision &&
-		(!reflect.DeepEqual(e.Task.Run, r.Task.Run) || !reflect.DeepEqual(e.Task.When, r.Task.When))
-	return other || e.Held || e.Phase == state.Removed, nil
+	return err == nil && rules.Changed(e, r), err
 }
 
-// wanted reports whether an unstarted claim that cannot be given back may start as it is: the task
-// is unchanged, and no other run excludes it.
+// wanted is rules.Wanted for the task as it is now. Of one that is not there any more nothing is.
 func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	e, err := g.entry(ctx, g.Store.Find, r.Task.ID)
-	switch {
-	case errors.Is(err, state.ErrNotFound):
+	if errors.Is(err, state.ErrNotFound) {
 		return false, nil
-	case err != nil:
-		return false, err
 	}
-	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rules.Overlap(e.Task) == state.OverlapAllow), nil
+	return err == nil && rules.Wanted(e, r), err
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us. It is
@@ -221,13 +205,8 @@ func (g *engine) interrupted(ctx context.Context, r state.Record) {
 	if slices.ContainsFunc(g.ends, func(e state.Ending) bool { return claimOf(e.Record) == claimOf(r) }) {
 		return // it could not be written yet
 	}
-	l := rules.LineOf(r)
-	l.Outcome, l.Reason = state.Interrupted, rules.ReasonRunnerDied
-	if r.Halt != "" { // its end was asked for, and has come
-		l.Outcome, l.Reason = state.Cancelled, rules.HaltReason(r.Halt)
-	}
-	if first := rules.Begun(r, r.Started); !first.IsZero() {
-		l.Started, l.Late = &first, rules.Late(first, r.Due)
+	l := rules.Interrupted(r)
+	if l.Started != nil {
 		stdout, stderr := g.Store.Output(r.Task.ID, r.Number)
 		l.Stdout, l.Stderr = trim(ctx, stdout), trim(ctx, stderr)
 	}
