@@ -7,14 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-const (
-	// recheckEvery is how often a target is probed even though nothing has reported a change.
-	recheckEvery = 30 * time.Second
-	// minChangeGap is the least time between attempts that reported changes cause. It grows to
-	// maxChangeGap while the ledger changes all the time.
-	minChangeGap = 20 * time.Millisecond
-	maxChangeGap = 500 * time.Millisecond
-)
+// recheckEvery is how often a target is probed even though nothing has reported a change.
+const recheckEvery = 30 * time.Second
 
 // attempter makes the attempts on one target, one at a time. It keeps what the next attempt needs.
 // It is for one goroutine.

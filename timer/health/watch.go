@@ -62,11 +62,10 @@ const lastAttempt = 50 * time.Millisecond
 
 // schedule decides when the attempts on a target are made.
 type schedule struct {
-	last      bool // the last attempt was brought forward
-	pace      pace
-	begin     time.Time     // when the attempts began, or began again after a change
-	due       time.Time     // when the next attempt is due; a late start does not add up
-	changeGap time.Duration // the least time between attempts that changes cause
+	last  bool // the last attempt was brought forward
+	pace  pace
+	begin time.Time // when the attempts began, or began again after a change
+	due   time.Time // when the next attempt is due; a late start does not add up
 }
 
 // pause returns how long to pause after an attempt.
@@ -113,8 +112,13 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) 
 			timer.Stop()
 			changed = nil // many changes in a row are one
 			soon := began.Add(s.pace.longest)
-			if open {
-				soon = s.changeDue(began)
+			if now := time.Now(); open {
+				// at once, unless changes come all the time; the attempts after it are as frequent
+				// as in the beginning
+				s.begin, s.pace.gap = now, 0
+				if soon = began.Add(min(earlyGap, s.pace.longest)); soon.Before(now) {
+					soon = now
+				}
 			} else {
 				l.changed = nil
 			}
@@ -123,21 +127,6 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *attempter) 
 			}
 		}
 	}
-}
-
-// changeDue returns when the attempt that a change causes starts: at once, unless changes come all
-// the time. The attempts after it are as frequent as in the beginning.
-func (s *schedule) changeDue(began time.Time) time.Time {
-	now := time.Now()
-	s.begin, s.pace.gap = now, 0
-	s.changeGap = max(s.changeGap, minChangeGap)
-	soon := began.Add(s.changeGap)
-	if soon.After(now) {
-		s.changeGap = min(2*s.changeGap, maxChangeGap)
-		return soon
-	}
-	s.changeGap = 0
-	return now
 }
 
 // over reports whether ctx has ended or is about to. A dialler uses the deadline and may notice it
