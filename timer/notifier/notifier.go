@@ -175,10 +175,8 @@ func (c *Notifier) run() {
 		select {
 		case <-due:
 		case <-c.poked:
-		case _, ok := <-mail:
-			if changed = true; !ok {
-				mail = nil
-			}
+		case <-mail:
+			changed = true
 		case e := <-ended:
 			c.record(e, ended)
 		case grace := <-c.quit:

@@ -173,7 +173,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 		most = startsMostFleet
 	}
 	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, begun: map[claim]*supervisor{}, starts: make(chan struct{}, most)}
-	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: queue.Changed(), kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
+	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	if c, ok := o.Clock.(clock.Settable); ok {
 		go c.Sets(seeing, func() {
 			select {
@@ -197,11 +197,10 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 // loop is the thin shell around the engine: it waits.
 type loop struct {
 	*engine
-	agents  *agent.Pool
-	ctx     context.Context // ends when nothing more is started
-	events  chan Event
-	changed <-chan struct{}
-	kill    <-chan struct{}
+	agents *agent.Pool
+	ctx    context.Context // ends when nothing more is started
+	events chan Event
+	kill   <-chan struct{}
 
 	ran  int           // runs that have ended
 	many chan struct{} // receives after each forgetAfter of them
@@ -335,10 +334,7 @@ turning:
 		go l.rereadAll(l.ctx)
 	case <-l.set: // perhaps back by hours: what is awaited would be far away
 		l.notifier.Poke()
-	case _, ok := <-l.changed:
-		if !ok { // nobody tells of changes any more
-			l.changed = nil
-		}
+	case <-l.queue.Changed():
 		l.halts(ctx, l.Clock.Now())
 		l.openChanged = true
 	case i := <-l.gone:

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,10 +43,7 @@ func (m *model) tellings() {
 		order[i] = &m.list[i]
 	}
 	slices.SortStableFunc(order, func(a, b *foretold) int {
-		if a.end != b.end {
-			return int(max(-1, min(1, a.end-b.end)))
-		}
-		return int(max(-1, min(1, b.begin-a.begin))) // what was left open together is ended from the latest on
+		return cmp.Or(cmp.Compare(a.end, b.end), a.due.Compare(b.due)) // what was left open together is ended in order
 	})
 	var by string
 	switch {
