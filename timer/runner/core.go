@@ -9,8 +9,8 @@ import (
 )
 
 // core are the decisions that the engine asks for: functions that depend on nothing but their
-// arguments. The program has one, realCore. Tests plant mistakes into it, to see that the simulation
-// finds them out.
+// arguments. The program has one, realCore. Tests plant mistakes into it, to see that the
+// simulation finds them out.
 type core struct {
 	decide     func(e state.Entry, sched *when.Schedule, now time.Time) rules.Plan
 	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (rules.Step, bool)
