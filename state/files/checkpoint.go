@@ -67,8 +67,18 @@ func (s *Store) syncAll(records []commit) error {
 	err := s.disk.sync(files)
 	for _, dir := range dirs {
 		if err == nil {
-			err = s.disk.syncDir(dir)
+			err = s.syncFolder(dir)
 		}
+	}
+	return err
+}
+
+// syncFolder makes the disk take the names in a folder of the state. One that somebody has removed
+// is made again, for the log would grow until it is there.
+func (s *Store) syncFolder(path string) error {
+	err := s.disk.syncDir(path)
+	if missing(err) {
+		err = s.furnish()
 	}
 	return err
 }
@@ -87,7 +97,7 @@ func (t *tx) rewrite(records []commit) error {
 		}
 	}
 	for _, dir := range dirs {
-		if err := t.disk.syncDir(dir); err != nil {
+		if err := t.syncFolder(dir); err != nil {
 			return fail("making the disk take changes", err)
 		}
 	}

@@ -291,3 +291,24 @@ func (d *failingSync) sync(paths []string) error {
 	}
 	return d.disk.sync(paths)
 }
+
+// TestSyncWithoutAFolder: somebody has removed a folder of the state with what was in it. What the log stands for outside it is synced all the same, and
+// the log does not grow until the folder is there again.
+func TestSyncWithoutAFolder(t *testing.T) {
+	s := open(t, scratch(t))
+	task := once("n")
+	task.Key = "k"
+	e := must[state.Entry](t)(s.Add(ctx, task, day0))
+	if _, err := s.Remove(ctx, e.Task.ID, e.Due); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(s.path(removedDir)), os.RemoveAll(s.path(keysDir))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sync(ctx); err != nil {
+		t.Error(err)
+	}
+	if list, head := records(t, s); len(list) > 0 || head.Size != headSize {
+		t.Errorf("the log has %d records, its head is %+v", len(list), head)
+	}
+}
