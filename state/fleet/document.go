@@ -3,12 +3,14 @@ package fleet
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // The first words of the keys. docs/fleet.md has the table.
@@ -116,7 +118,18 @@ func (r record) doc(id string) state.Doc {
 // decode reads the data of a cell.
 func decode(c Cell, v any) error {
 	if err := json.Unmarshal(c.Data, v); err != nil {
-		return fmt.Errorf("%w: %s: %w", state.ErrUnusable, c.Key, err)
+		return fmt.Errorf("%w: %s %w: %w", state.ErrUnusable, c.Key, codec.ErrBroken, err)
 	}
 	return nil
+}
+
+// garbled reports whether an error says that a cell or a text cannot be read, now or later: it is
+// damaged, or a newer version wrote it.
+func garbled(err error) bool {
+	return errors.Is(err, codec.ErrBroken) || errors.Is(err, state.ErrNewer)
+}
+
+// problem is that of a key whose cell or text is garbled.
+func problem(key string, err error) state.Problem {
+	return state.Problem{Path: key, Err: err, Hint: "the others are not affected"}
 }

@@ -46,7 +46,7 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 	// A runner asks for the open claims next, so both are filled by one reading of all tasks.
 	s.opened.mu.Lock()
 	s.opened.until = 0
-	last, _, err := s.opened.refresh(ctx, s, func(id string, r *record) { f.task(id, r, s.o.Node) })
+	last, err := s.opened.refresh(ctx, s, func(id string, r *record) { f.task(id, r, s.o.Node) })
 	s.opened.mu.Unlock()
 	if err != nil {
 		return nil, err

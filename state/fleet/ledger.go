@@ -43,7 +43,7 @@ func readLine(c Cell, problems *[]state.Problem, yield func(state.Line) bool) (o
 	}
 	var l state.Line
 	if err := decode(c, &l); err != nil {
-		*problems = append(*problems, state.Problem{Path: c.Key, Err: err})
+		*problems = append(*problems, problem(c.Key, err))
 		return true
 	}
 	return yield(l)
@@ -95,7 +95,7 @@ func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 		switch {
 		case err == nil:
 			lines[i] = l.Spell(task.Said())
-		case !errors.Is(err, state.ErrNotFound):
+		case !errors.Is(err, state.ErrNotFound) && !garbled(err):
 			return err
 		}
 	}

@@ -22,11 +22,11 @@ func itemKey(id string) string {
 }
 
 // inboxItems returns the items of the inbox, oldest first, and their leases by their keys.
-func (s *Store) inboxItems(ctx context.Context) (list []state.Item, taken map[string]Cell, err error) {
+func (s *Store) inboxItems(ctx context.Context) (list []state.Item, taken map[string]Cell, problems []state.Problem, err error) {
 	taken = map[string]Cell{}
 	held, _, err := s.all(ctx, leases)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, c := range held {
 		taken[c.Key] = c
@@ -35,37 +35,36 @@ func (s *Store) inboxItems(ctx context.Context) (list []state.Item, taken map[st
 	for _, c := range cells {
 		i := state.Item{Cursor: state.NumberCursor(c.Rev)}
 		if err := decode(c, &i.Line); err != nil {
-			return nil, nil, err
+			problems = append(problems, problem(c.Key, err))
+			continue
 		}
 		i.ID = state.ItemID(i.Line)
-		if lease, ok := taken[leaseKey(c.Key)]; ok {
-			if err := json.Unmarshal(lease.Data, &i.Leased); err != nil {
-				return nil, nil, err
-			}
+		if lease, ok := taken[leaseKey(c.Key)]; ok && decode(lease, &i.Leased) != nil {
+			i.Leased = time.Time{} // a lease that cannot be read holds nobody up
 		}
 		list = append(list, i)
 	}
-	return list, taken, err
+	return list, taken, problems, err
 }
 
 // leaseKey returns the key of the lease of an item.
 func leaseKey(item string) string { return leases + strings.TrimPrefix(item, items) }
 
 // Inbox returns the items that match the query.
-func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, more int, _ []state.Problem, err error) {
+func (s *Store) Inbox(ctx context.Context, q state.Query) (list []state.Item, more int, problems []state.Problem, err error) {
 	if err := state.CheckCursor(q.Since); err != nil {
 		return nil, 0, nil, err
 	}
-	all, _, err := s.inboxItems(ctx)
+	all, _, problems, err := s.inboxItems(ctx)
 	picked, more := q.Pick(all)
 	for _, i := range picked {
 		list = append(list, all[i])
 	}
-	return list, more, nil, err
+	return list, more, problems, err
 }
 
 // Take leases items, many in one commit.
-func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (list []state.Item, more int, _ []state.Problem, err error) {
+func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (list []state.Item, more int, problems []state.Problem, err error) {
 	if err := errors.Join(state.CheckDue(until), state.CheckCursor(q.Since)); err != nil {
 		return nil, 0, nil, err
 	}
@@ -75,21 +74,21 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 			q.Limit = min(commitMost, limit-len(list))
 		}
 		var some []state.Item
-		some, more, err = s.lease(ctx, q, until)
+		some, more, problems, err = s.lease(ctx, q, until)
 		list = append(list, some...)
 		if err != nil || more == 0 || len(list) == limit || !until.After(now) {
-			return list, more, nil, err
+			return list, more, problems, err
 		}
 	}
 }
 
 // lease is one commit of Take. When two callers take the same items at once, only one commits, and
 // the other looks again.
-func (s *Store) lease(ctx context.Context, q state.Query, until time.Time) (list []state.Item, more int, err error) {
+func (s *Store) lease(ctx context.Context, q state.Query, until time.Time) (list []state.Item, more int, problems []state.Problem, err error) {
 	for {
-		all, taken, err := s.inboxItems(ctx)
+		all, taken, problems, err := s.inboxItems(ctx)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
 		var ops []Op
 		list = nil
@@ -105,13 +104,13 @@ func (s *Store) lease(ctx context.Context, q state.Query, until time.Time) (list
 			list = append(list, item)
 		}
 		if len(ops) == 0 {
-			return nil, more, nil
+			return nil, more, problems, nil
 		}
 		switch _, err := s.commit(ctx, ops); {
 		case err == nil:
-			return list, more, nil
+			return list, more, problems, nil
 		case !errors.Is(err, ErrMoved):
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
 		pause(ctx, turn())
 	}
@@ -158,7 +157,7 @@ type notice struct {
 }
 
 // Outbox returns the notices that are due and that the runner of this node delivers.
-func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, _ []state.Problem, err error) {
+func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, problems []state.Problem, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, next, nil, err
 	}
@@ -174,7 +173,8 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 	for _, c := range cells {
 		var n notice
 		if err := decode(c, &n); err != nil {
-			return nil, next, nil, err
+			problems = append(problems, problem(c.Key, err))
+			continue
 		}
 		if !slices.Contains(except, n.Channel) && mine(n.Node) {
 			all = append(all, state.Notice{Line: n.Line, Channel: n.Channel, Attempts: n.Attempts, Due: n.Due, Last: n.Last, Place: c.Key + " " + strconv.FormatUint(c.Rev, 10)})
@@ -183,11 +183,11 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 	slices.SortFunc(all, state.CompareNotices)
 	for _, n := range all {
 		if n.Due.After(by) || limit > 0 && len(due) == limit {
-			return due, n.Due, nil, nil
+			return due, n.Due, problems, nil
 		}
 		due = append(due, n)
 	}
-	return due, next, nil, nil
+	return due, next, problems, nil
 }
 
 // notice replaces a notice, as Outbox returned it, together with further changes.

@@ -32,11 +32,9 @@ func runnerIn(c Cell) (r Runner, there bool) {
 func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	cells, _, err := s.all(ctx, heartbeats)
 	for _, c := range cells {
-		var r Runner
-		if err := decode(c, &r); err != nil {
-			return nil, err
+		if r, there := runnerIn(c); there {
+			list = append(list, r)
 		}
-		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b Runner) int { return slices.Compare([]string{a.Name}, []string{b.Name}) })
 	return list, err

@@ -32,6 +32,9 @@ func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err er
 		return nil, err
 	}
 	for _, f := range found {
+		if f.garbled != nil {
+			return nil, f.garbled
+		}
 		d, err := s.decode(ctx, f.cell)
 		if errors.Is(err, state.ErrNotFound) {
 			continue
@@ -64,6 +67,7 @@ type taskState struct {
 	shown     state.Phase
 	due, wake time.Time
 	open      []state.Record
+	garbled   error // why only id and cell are known, or nil
 }
 
 // taskStates returns the tasks whose IDs begin with prefix, in no order. With past, those that have
@@ -85,12 +89,12 @@ func (s *Store) taskStates(ctx context.Context, prefix string, past bool) (list 
 		}
 		for _, c := range cells {
 			var r record
-			if err := decode(c, &r); err != nil {
-				return nil, err
-			}
 			id := idOf(c.Key)
-			d := r.doc(id)
-			f := taskState{id, c, r.On, r.Revision, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open}
+			f := taskState{id: id, cell: c}
+			if f.garbled = decode(c, &r); f.garbled == nil {
+				d := r.doc(id)
+				f = taskState{id, c, r.On, r.Revision, d.Waits(), d.Shown(), d.Due, d.Wake(), d.Open, nil}
+			}
 			if i, ok := at[id]; !ok {
 				at[id] = len(list)
 				list = append(list, f)
@@ -112,15 +116,20 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 	if err != nil {
 		return state.Listing{}, err
 	}
-	if len(phases) > 0 {
-		list = slices.DeleteFunc(list, func(f taskState) bool { return !slices.Contains(phases, f.shown) })
-	}
+	var problems []state.Problem
+	list = slices.DeleteFunc(list, func(f taskState) bool {
+		if f.garbled != nil {
+			problems = append(problems, problem(f.cell.Key, f.garbled))
+		}
+		return f.garbled != nil || len(phases) > 0 && !slices.Contains(phases, f.shown)
+	})
 	slices.SortFunc(list, func(a, b taskState) int {
 		return state.Order{Rank: a.shown.Rank(), Due: a.due, ID: a.id}.Compare(state.Order{Rank: b.shown.Rank(), Due: b.due, ID: b.id})
 	})
 	fetched := make([]sync.Once, len(list)/textsChunk+1)
 	return state.Listing{
-		Len: len(list),
+		Len:      len(list),
+		Problems: problems,
 		Wake: func(i int) time.Time {
 			// the runner of this machine does not need it
 			if s.drained.Load() || !s.o.Node.Fits(list[i].on) {
@@ -138,8 +147,11 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 				s.fetchTexts(ctx, docs)
 			})
 			d, err := s.decode(ctx, list[i].cell)
-			if err == nil {
+			switch {
+			case err == nil:
 				*into = d.Entry()
+			case garbled(err):
+				return []state.Problem{problem(list[i].cell.Key, err)}, state.ErrNotFound
 			}
 			return nil, err
 		},
@@ -148,13 +160,13 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 
 // Open returns the open claims, oldest first.
 func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, error) {
-	list, err := s.claims(ctx, func(state.Record) bool { return true })
-	return list, nil, err
+	return s.claims(ctx, func(state.Record) bool { return true })
 }
 
 // Halted returns the open claims whose end was asked for.
 func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
-	return s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
+	list, _, err := s.claims(ctx, func(r state.Record) bool { return r.Halt != "" })
+	return list, err
 }
 
 // claimIndex returns the index of the open claim of a record, or -1 when it has ended. The instant

@@ -107,7 +107,7 @@ func (s *Store) notePast(ctx context.Context, p past, was Cell) error {
 }
 
 func (s *Store) pruneItems(ctx context.Context, keep state.Keep, now time.Time) (n int, err error) {
-	list, _, err := s.inboxItems(ctx)
+	list, _, _, err := s.inboxItems(ctx)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
