@@ -96,7 +96,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 		if taskDirs[dir] != endedDir && taskDirs[dir] != removedDir {
 			continue
 		}
-		if err := s.listTasks(dir, &over, func(string) bool { return true }); err != nil {
+		if err := s.listTasks(dir, &over, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -50,12 +50,11 @@ type Header map[string]string
 
 // Info describes a server.
 type Info struct {
-	Name    string   `json:"server_name"`
-	Version string   `json:"version"`
-	Nonce   string   `json:"nonce"`
-	TLS     bool     `json:"tls_required"`
-	Most    int      `json:"max_payload"`
-	Others  []string `json:"connect_urls"`
+	Name    string `json:"server_name"`
+	Version string `json:"version"`
+	Nonce   string `json:"nonce"`
+	TLS     bool   `json:"tls_required"`
+	Most    int    `json:"max_payload"`
 }
 
 // Options say how to reach the servers.
