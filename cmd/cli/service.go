@@ -35,9 +35,6 @@ func ServicePlan(s *Call) (service.Plan, error) {
 	}
 	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"),
 		User: s.Getenv("USER"), UID: os.Getuid()}
-	if w.Home == "" {
-		return service.Plan{}, problem.New(problem.Unusable, problem.T("HOME is not set, so there is no place for the service"), problem.T("set HOME"))
-	}
 	if !filepath.IsAbs(w.Config) {
 		w.Config = filepath.Join(w.Home, ".config")
 	}
@@ -49,6 +46,9 @@ func ServicePlan(s *Call) (service.Plan, error) {
 		return p, problem.New(problem.Unsupported, problem.T("services are made for systemd and launchd only"),
 			problem.T("make the system run this when it starts: "+
 				ShellLine([]string{program, "run", "--background"})))
+	}
+	if w.Home == "" {
+		return service.Plan{}, problem.New(problem.Unusable, problem.T("HOME is not set, so there is no place for the service"), problem.T("set HOME"))
 	}
 	return p, nil
 }

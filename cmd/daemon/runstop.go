@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"syscall"
 	"time"
@@ -134,6 +135,7 @@ func runnerToStop(ctx context.Context, s *cli.Call, st state.Leases) (leader sta
 
 // signalEnd sends TERM to a runner, and with --kill a second one, which ends its commands, too. A
 // runner that was stopped by SIGSTOP gets SIGCONT first, because it receives no signals before.
+// On Windows, which has no TERM, --kill ends it at once.
 func signalEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 	switch {
 	case i.PID == 0:
@@ -144,7 +146,14 @@ func signalEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
 			problem.T("the runner (pid %d) is in another container or on another machine", i.PID),
 			problem.T("end it where it was started, such as in its container"))
 	}
-	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
+	err := runner.Signal(i, syscall.SIGTERM)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported) && s.Opt.Bool("kill"):
+		return runner.Signal(i, syscall.SIGKILL)
+	case errors.Is(err, errors.ErrUnsupported):
+		return problem.New(problem.Unsupported, problem.T("a runner in the background cannot be told to end on this system"),
+			problem.T("%s ends it at once, and its commands with it", problem.To("run").With("stop", true).With("kill", true)))
+	case err != nil:
 		return problem.New(problem.Failed, problem.T("the runner (pid %d) cannot be told to end: %v", i.PID, err),
 			problem.Text{})
 	}

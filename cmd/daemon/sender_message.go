@@ -127,7 +127,7 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 			from, was = stderr, l.Stderr
 		}
 		text, cut, err := output.Tail(ctx, from, messageMost)
-		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\n"), "\uFFFD")
+		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")
 		switch {
 		case err != nil:
 			return cli.Plural(int(was.Bytes), "byte") + " of output, which is no longer kept"
@@ -145,7 +145,7 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:\n", l.Stderr}} {
 		text, cut, err := output.Tail(ctx, stream.from, messageMost/2)
-		if text = bytes.TrimRight(text, "\n"); err != nil || len(text) == 0 {
+		if text = bytes.TrimRight(text, "\r\n"); err != nil || len(text) == 0 {
 			continue
 		}
 		lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")

@@ -99,8 +99,10 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	}
 	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
 		run := e.Task.Run
-		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(run.Script), cli.OrNull(run.Prog), cli.OrNull(run.Dir),
-			new(fmt.Sprintf("0%03o", run.Umask))
+		j.Script, j.Program, j.Dir = cli.OrNull(run.Script), cli.OrNull(run.Prog), cli.OrNull(run.Dir)
+		if run.Umask >= 0 { // Windows has none
+			j.Umask = new(fmt.Sprintf("0%03o", run.Umask))
+		}
 		j.Env = cli.OrEmpty(slices.Sorted(maps.Keys(run.Env)))
 	}
 	if err := j.readRuns(ctx, st, e); err != nil {
@@ -285,7 +287,9 @@ func (j showJSON) history(o *cli.Out, field func(name, value string)) {
 	field("created", view.Stamp(j.Created))
 	if j.Dir != nil {
 		field("folder", cli.Visible(*j.Dir))
-		field("umask", *j.Umask)
+		if j.Umask != nil {
+			field("umask", *j.Umask)
+		}
 		field("variables", strings.Join(j.Env, " "))
 	}
 	if j.Terminal != nil {

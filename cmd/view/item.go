@@ -120,7 +120,7 @@ func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Lo
 		words = OutcomeWords(l) + "\n"
 	}
 	text, truncated = outputTails(ctx, st, l, itemMost-len(words))
-	return strings.TrimRight(words+text, "\n"), truncated
+	return strings.TrimRight(words+text, "\r\n"), truncated
 }
 
 // missedWords says which occurrences did not run, and why.

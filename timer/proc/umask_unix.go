@@ -63,9 +63,15 @@ type forked struct {
 	err error
 }
 
+// sysForkExec is a variable so that tests can take pidfds away.
+var sysForkExec = syscall.ForkExec
+
 // forkExec forks and executes. The files of attr are open.
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
-	pid, err := syscall.ForkExec(path, argv, attr)
+	pid, err := sysForkExec(path, argv, attr)
+	if err == syscall.EINVAL && withoutPidfd(attr.Sys) {
+		pid, err = sysForkExec(path, argv, attr)
+	}
 	if err == syscall.EBADF {
 		// The child first moves its files to numbers above the highest of them. dup3(2) returns
 		// this error if the limit on open files allows no such number.

@@ -14,6 +14,8 @@ type child struct{}
 
 func (*child) prepare(*syscall.ProcAttr, cgroup) (release func(), err error) { return func() {}, nil }
 
+func withoutPidfd(*syscall.SysProcAttr) bool { return false }
+
 // awaitExit returns when the child has ended, and does not reap it. If no kqueue can be opened,
 // because descriptors have run out, it tries again.
 func (p *Process) awaitExit() {

@@ -26,6 +26,14 @@ func (c *child) prepare(attr *syscall.ProcAttr, g cgroup) (release func(), err e
 	return func() { unix.Close(folder) }, nil
 }
 
+// withoutPidfd asks for no pidfd, and reports whether one was asked for. QEMU's emulation of single
+// programs (docker run --platform) refuses to fork with one (EINVAL).
+func withoutPidfd(attr *syscall.SysProcAttr) bool {
+	asked := attr.PidFD != nil
+	attr.PidFD = nil
+	return asked
+}
+
 // awaitExit returns when the child has ended, and does not reap it.
 func (p *Process) awaitExit() {
 	if p.child.pidfd >= 0 && awaitPidfd(context.Background(), p.child.pidfd) == nil {
