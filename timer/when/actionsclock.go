@@ -154,6 +154,9 @@ func clockH(x *match, m *meaning) bool {
 	_, digits := x.number(isHour)
 	next := &x.p.toks[x.end]
 	switch minutes := x.labelled(isMinute) >= 0; {
+	// 1d 12h UTC
+	case digits <= 2 && !minutes && x.begin > 0 && x.p.toks[x.begin-1].is(cUnit) && next.is(cAbbr|cUTC|cZoneName):
+		return false
 	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit) && next.unit <= uHour:
 		return false
 	case next.is(cAbbr | cUTC | cZoneName):

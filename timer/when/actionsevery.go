@@ -176,7 +176,10 @@ func everyClock(x *match, m *meaning) bool {
 	c := x.of(1).clock
 	m.has, m.clock = hasEvery|hasClock, c
 	m.clock.how |= clockEvery
-	if c.how&(clockMinute|clockNow) != 0 || c.how&clockCompact != 0 {
+	if c.how&(clockMinute|clockNow|clockCompact) != 0 {
+		return false
+	}
+	if x.says("minutes") || x.says("mins") || x.says("min") { // every 10 minutes till 4pm
 		return false
 	}
 	if c.mer == 0 && c.name == 0 && c.how&(clockBare|clockSpoken) == 0 {

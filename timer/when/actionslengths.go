@@ -34,7 +34,7 @@ func item(one int64) func(x *match, m *meaning) bool {
 		} else if t.is(cUnits) && !x.p.toks[x.end].is(cTime) { // in a weeks time
 			return false
 		}
-		if t.unit == uQuarter && x.p.word(x.begin-1, "and") { // 2 hours and three quarters
+		if t.unit == uQuarter && x.p.quarterOf(x.begin) {
 			return false
 		}
 		if i := x.labelled(isFraction); i >= 0 {
@@ -45,6 +45,17 @@ func item(one int64) func(x *match, m *meaning) bool {
 		}
 		return x.length(m, a, t)
 	}
+}
+
+// quarterOf reports whether the quarters that begin at a token are of the unit before them, and not
+// of a year: 2 hours and three quarters.
+func (p *parser) quarterOf(begin int) bool {
+	joined := p.word(begin-1, "and") || begin > 0 && (p.toks[begin-1].mark() == '&' || p.toks[begin-1].mark() == ',')
+	if joined {
+		begin--
+	}
+	before := &p.toks[max(begin-1, 0)]
+	return begin > 0 && (p.word(begin, "and") || before.unit != uNone && before.unit <= uHour)
 }
 
 // itemCounted reads "5 min". It leaves times of day and ordinals to other rows.

@@ -109,7 +109,7 @@ func timeBeside(x *match, m *meaning) bool {
 	if c.name == 'm' && s.elapsed < 0 {
 		at += 24 * time.Hour
 	}
-	if !x.p.recurs || s.calendar || s.elapsed%time.Minute != 0 || at < 0 || at >= 24*time.Hour || c.bare() {
+	if !x.p.recurs || s.calendar || s.open || s.elapsed%time.Minute != 0 || at < 0 || at >= 24*time.Hour || c.bare() {
 		return false
 	}
 	return x.setClock(m, clock{hour: int8(at / time.Hour), minute: int8(at / time.Minute % 60), second: c.second})

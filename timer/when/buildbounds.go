@@ -289,7 +289,11 @@ func (b *builder) endBound() *refusal {
 		}
 		end = at
 	case m.has&hasFor != 0:
-		at, ok := addSpan(b.anchor, p.res[m.bound[boundUntil]].m.span, b.s.Zone)
+		length := p.res[m.bound[boundUntil]].m.span
+		if length.open {
+			return p.minutesOrMonths(length)
+		}
+		at, ok := addSpan(b.anchor, length, b.s.Zone)
 		if !ok {
 			return tooFar
 		}

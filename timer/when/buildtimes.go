@@ -199,13 +199,19 @@ func (p *parser) assume24Hour(all []clock) {
 
 // tod returns the time of day that a clock means in a recurrence.
 func (b *builder) tod(c *clock) (time.Duration, *refusal) {
-	tod, _, why := b.p.timeOfDay(c, b.m.dayPart)
+	tod, after, why := b.p.timeOfDay(c, b.m.dayPart)
 	if c.how&clockThreeDigits != 0 && b.m.dayPart == 0 {
 		return 0, &refusal{}
 	}
 	switch {
 	case why != nil:
 		return 0, why
+	case after && b.m.has&(hasWeekdays|hasDates) != 0:
+		if b.m.has&^(hasEvery|hasWeekdays|hasDayPart|hasClock) != 0 || len(b.m.more) > 0 {
+			return 0, b.p.twoDays()
+		}
+		days, at := b.c.weekdays, " at "+clockOf(tod)
+		return 0, b.p.twoDays(pluralWeekdays(days)+at, pluralWeekdays(dayAfter(days))+at)
 	case tod >= 24*time.Hour:
 		return 0, &refusal{why: "a day ends before 24:00", say: "say %q", hint: "say it as 00:00", off: int(c.off), end: int(c.end), readings: []string{"00:00"}}
 	case tod%time.Second != 0:
@@ -230,7 +236,7 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 		return nil, &refusal{why: "times between two others are at least a minute apart", hint: "give a longer period"}
 	case to == from:
 		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
-	case to < from && m.has&(hasWeekdays|hasMonths|hasDates) != 0:
+	case to < from && (m.has&(hasWeekdays|hasMonths|hasDates|hasDays) != 0 || b.later && b.bound(boundFrom).has&(hasClock|hasSpan) == 0):
 		return nil, b.overMidnight(from, to)
 	case to < from:
 		to += 24 * time.Hour
@@ -254,7 +260,7 @@ func (b *builder) spread() ([]time.Duration, *refusal) {
 		return nil, &refusal{why: "no time is left", hint: "name others"}
 	}
 	slices.Sort(times)
-	return times, nil
+	return slices.Compact(times), nil
 }
 
 // overMidnight refuses "every hour between 11pm and 1am on fridays": what lies after midnight may
@@ -263,6 +269,9 @@ func (b *builder) overMidnight(from, to time.Duration) *refusal {
 	m, c := b.m, b.c
 	why := &refusal{why: "what lies after midnight may belong to that day or to the next", hint: "make a task for each side of midnight", strong: true}
 	const day = 24 * time.Hour
+	if b.later && m.has&^(hasEvery|hasPeriod|hasWindow|hasFrom) == 0 { // starting tomorrow
+		why.hint = "say at which time of day it starts"
+	}
 	first := from
 	for first < day {
 		first += c.length
@@ -270,28 +279,33 @@ func (b *builder) overMidnight(from, to time.Duration) *refusal {
 	if m.has&^(hasEvery|hasPeriod|hasWindow|hasWeekdays) != 0 || first > to+day {
 		return why
 	}
-	names := func(set uint8) string {
-		var list []string
-		for i := range weekdayWords {
-			if n := (i + 1) % 7; set>>n&1 == 1 {
-				list = append(list, time.Weekday(n).String()+"s")
-			}
-		}
-		return strings.Join(list, ", ")
-	}
 	side := func(from, to time.Duration, days uint8) string {
 		if from == to {
-			return names(days) + " at " + clockOf(from)
+			return pluralWeekdays(days) + " at " + clockOf(from)
 		}
-		return "every " + shortDuration(c.length) + " between " + clockOf(from) + " and " + clockOf(to) + " on " + names(days)
+		return "every " + shortDuration(c.length) + " between " + clockOf(from) + " and " + clockOf(to) + " on " + pluralWeekdays(days)
 	}
 	last := from + (day-1-from)/c.length*c.length
 	night := from + (to+day-from)/c.length*c.length - day
-	texts := []string{side(from, last, c.weekdays), side(first-day, night, c.weekdays<<1&0x7f|c.weekdays>>6)}
+	texts := []string{side(from, last, c.weekdays), side(first-day, night, dayAfter(c.weekdays))}
 	if list := b.p.understood(texts...); len(list) == 2 {
 		why.hint = fmt.Sprintf("for the night after each day make two tasks: %q and %q", list[0], list[1])
 	}
 	return why
+}
+
+// dayAfter returns the weekdays that follow some others.
+func dayAfter(set uint8) uint8 { return set<<1&0x7f | set>>6 }
+
+// pluralWeekdays returns some weekdays as in "Mondays, Fridays".
+func pluralWeekdays(set uint8) string {
+	var list []string
+	for i := range weekdayWords {
+		if n := (i + 1) % 7; set>>n&1 == 1 {
+			list = append(list, time.Weekday(n).String()+"s")
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // spreadOver returns the times from one to another, both included, a length apart.
@@ -354,7 +368,12 @@ func (b *builder) window(first, last clock) (from, to time.Duration, why *refusa
 	}
 	if from, why = b.tod(f); why == nil {
 		if t.name == 'm' || t.hour == 24 {
-			return from, 24*time.Hour - 1, nil
+			to = 24 * time.Hour
+			// The midnight is of the next day.
+			if b.m.has&(hasWeekdays|hasMonths|hasDates|hasDays|hasFrom) != 0 {
+				to--
+			}
+			return from, to, nil
 		}
 		to, why = b.tod(t)
 	}

@@ -179,6 +179,14 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 	if m.has == 0 || m.has == hasDeadlineWord || m.has&hasDeadlineWord != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.increments[0].next && m.has&hasDay == 0) {
 		return a, &refusal{}
 	}
+	if m.span.open {
+		return a, p.minutesOrMonths(m.span)
+	}
+	for _, s := range m.increments {
+		if s.open {
+			return a, p.minutesOrMonths(s)
+		}
+	}
 	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasDayPart|hasDay) == 0 {
 		if m.zone != nil {
 			return a, &refusal{why: "a length of time has no time zone", hint: "leave the zone out"}
@@ -266,9 +274,6 @@ func (p *parser) unitBefore(off uint16) bool {
 func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	now := p.opts.Now
 	s := m.span
-	if s.open {
-		return a, p.minutesOrMonths(s)
-	}
 	if (s.bare || p.word(0, "in", "for", "within") && !strings.Contains(p.low, "minus")) && len(m.increments) > 0 && (m.increments[0].elapsed < 0 || m.increments[0].days < 0 || m.increments[0].months < 0) {
 		return a, &refusal{code: fault.CodeAmbiguous, why: "it may be a range or a difference", hint: "give one length, or say from when it counts"}
 	}

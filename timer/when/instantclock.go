@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when/civil"
 )
 
 // unclearClock refuses a time of day that only the words around it could make one, when they do
@@ -59,6 +61,29 @@ func (r *resolver) unclearClock() *refusal {
 		return either("it may be a length or a time of day", off, end, fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute))
 	}
 	return nil
+}
+
+// twoDays refuses "friday night at 1". It offers what may be typed instead of the text.
+func (p *parser) twoDays(readings ...string) *refusal {
+	why := either("a time after midnight belongs to one night and to two days", 0, len(p.text), readings...)
+	why.hint = `name the day of the time itself, and leave "night" out`
+	return why
+}
+
+// oneNight refuses a time after midnight, with that time of the day named and of the day after its
+// night, which may still be that of today.
+func (r *resolver) oneNight() *refusal {
+	day := *r.m
+	day.has, day.dayPart = day.has&^hasDayPart, 0
+	day.clock = clock{hour: int8(r.tod / time.Hour), minute: day.clock.minute, how: clockColon}
+	first, why := r.p.resolve(&day)
+	day.clock = clock{hour: 23, how: clockColon}
+	night, _ := r.p.resolve(&day)
+	if why != nil || r.m.zone != nil {
+		return r.p.twoDays()
+	}
+	next := civil.Midnight(civil.Wall(night.at, night.zone)).AddDate(0, 0, 1).Add(r.tod)
+	return r.p.twoDays(civil.Wall(first.at, first.zone).Format("2006-01-02 15:04"), next.Format("2006-01-02 15:04"))
 }
 
 // vagueDayPart refuses "tonight" and "tomorrow morning" and offers times in that part of the day.

@@ -50,8 +50,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 		}
 	}
 	if after && m.has&hasDay != 0 && !(m.day.kind == onOffset && m.day.shift == 0) {
-		return time.Time{}, &refusal{code: fault.CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
-			hint: `give the date and leave "night" out`}
+		return time.Time{}, r.oneNight()
 	}
 	r.midnight = civil.Midnight(r.today)
 	switch {
