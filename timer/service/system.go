@@ -117,18 +117,18 @@ command_args="run --standby"
 command_user=%s
 directory=/
 umask=077
-no_new_privs=yes
 respawn_delay=5
 respawn_max=0
 retry=TERM/30/KILL/5
+# With no_new_privs=yes, OpenRC 0.45 passes an option that its supervise-daemon does not know.
+case $(supervise-daemon "$RC_SVCNAME" --help 2>&1) in *no-new-privs*) supervise_daemon_args=--no-new-privs ;; esac
 output_log=/var/log/ouro-timer.log
 error_log=/var/log/ouro-timer.log
 extra_started_commands=reload
 export OURO_HOME=` + SystemState + `
 
 depend() {
-	need localmount
-	use net logger
+	use localmount net logger
 	after bootmisc ntpd chronyd
 }
 

@@ -87,6 +87,19 @@ func TestScripts(t *testing.T) {
 		t.Error("upstart is not known here")
 	}
 
+	// What OpenRC's script sets, with a supervise-daemon like that of 0.45, which has the option and is asked by its service. Debian
+	// has no localmount, which so must not be needed.
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "supervise-daemon"), []byte("#!/bin/sh\n[ \"$*\" = 'ouro --help' ] && echo '  --no-new-privs  Set the flag' >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script, _ := ForSystem("openrc", odd, "ann", "")
+	asked := exec.Command("/bin/sh", "-c", "use() { :; }; after() { :; }\n"+script.Text+"depend && echo \"$supervise_daemon_args$no_new_privs\"")
+	asked.Env = []string{"PATH=" + bin, "RC_SVCNAME=ouro"}
+	if out, err := asked.CombinedOutput(); err != nil || string(out) != "--no-new-privs\n" {
+		t.Errorf("the script of OpenRC: %s, %v", out, err)
+	}
+
 	// What runit's script does, with other programs in the place of those that need root.
 	dir := t.TempDir()
 	for name, text := range map[string]string{"install": `printf "%s\\n" "install $*"`, "chpst": `printf "%s\\n" "chpst $* in $OURO_HOME"`} {
