@@ -149,26 +149,29 @@ func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 	if patterns == nil {
 		return rules.Result{}, true
 	}
-	var refusal *rules.Refusal
-	var err error
-	asked := make(chan func(), 1)
-	go func() {
-		r, e := Forbidden(s.starting, s.r.Task, patterns)
-		asked <- func() { refusal, err = r, e }
-	}()
-	select {
-	case answer := <-asked:
-		answer()
-	case <-s.starting.Done():
-		err = s.starting.Err()
+	type answer struct {
+		refusal *rules.Refusal
+		err     error
 	}
+	asked := make(chan answer, 1)
+	go func() {
+		refusal, err := Forbidden(s.starting, s.r.Task, patterns)
+		asked <- answer{refusal, err}
+	}()
+	var got answer
+	select {
+	case got = <-asked:
+	case <-s.starting.Done():
+		got.err = s.starting.Err()
+	}
+	err := got.err
 	switch {
 	case err != nil && s.starting.Err() != nil:
 		return s.unbegun(), false
 	case proc.Passing(err):
 		return rules.Result{Postponed: err}, false
-	case err == nil && refusal != nil:
-		err = refusal
+	case err == nil && got.refusal != nil:
+		err = got.refusal
 	}
 	if err != nil {
 		now := s.Clock.Now()
