@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -116,6 +117,7 @@ type shelf struct {
 	state.Ledger
 	lines   []state.Line
 	gone    state.Gone
+	bad     int    // the number of a line that cannot be read; 0: none
 	reading func() // is called after a reading has begun
 }
 
@@ -128,10 +130,15 @@ func (s *shelf) After(_ context.Context, _ string, from state.Place, yield func(
 		s.reading()
 		s.reading = nil
 	}
-	for _, l := range s.lines[max(int(from.Offset), s.gone.Lines):] {
+	first := max(int(from.Offset), s.gone.Lines)
+	for _, l := range s.lines[first:] {
 		yield(l)
 	}
-	return state.Place{Offset: int64(len(s.lines))}, nil, nil
+	var bad []state.Problem
+	if s.bad > first {
+		bad = append(bad, state.Problem{Path: "ledger", Err: errors.New("it is damaged")})
+	}
+	return state.Place{Offset: int64(len(s.lines))}, bad, nil
 }
 
 func (s *shelf) put(n int) {
@@ -177,6 +184,27 @@ func TestTally(t *testing.T) {
 	check("dropped while it was read", 23)
 	s.reading = func() { s.put(1); s.drop(2) }
 	check("more came while it was read", 24)
+}
+
+// TestProblemsStay: a line that cannot be read is reported by each reading, until it is dropped.
+func TestProblemsStay(t *testing.T) {
+	var s shelf
+	var of Totals
+	s.put(5)
+	s.bad = 2
+	for i, want := range []int{1, 1, 1, 0} {
+		if i == 2 {
+			s.put(1)
+		}
+		if i == 3 {
+			s.drop(6)
+			s.put(1)
+			s.drop(1)
+		}
+		if _, problems, err := of.Read(t.Context(), &s); err != nil || len(problems) != want {
+			t.Errorf("reading %d: %v, %v; want %d", i, problems, err, want)
+		}
+	}
 }
 
 // TestBounds: sums that were kept go by the bounds, which are for ever.

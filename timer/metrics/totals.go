@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -11,24 +12,24 @@ import (
 // reads lines that have come since the last call. Several goroutines may use it. The zero value has
 // read nothing.
 type Totals struct {
-	mu   sync.Mutex
-	sums state.Sums
-	to   state.Place
-	read bool
+	mu       sync.Mutex
+	sums     state.Sums
+	problems []state.Problem // the lines up to there that could not be read
+	to       state.Place
+	read     bool
 }
 
-// Read returns the sums up to now, and the lines that could not be read.
+// Read returns the sums up to now, and all lines that could not be read.
 func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state.Problem, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []state.Problem
 	for range maxTries {
 		gone, _, err := st.Gone(ctx)
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
 		if !t.read || gone.To.After(t.to) { // lines were dropped that had not been read
-			t.sums, t.to, all = gone.Sums, gone.To, nil
+			t.sums, t.to, t.problems = gone.Sums, gone.To, nil
 		}
 		sums := t.sums
 		end, problems, err := st.After(ctx, "", t.to, func(l state.Line) bool {
@@ -47,7 +48,8 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 			continue
 		}
 		t.sums, t.to, t.read = sums, end, true
-		return sums, append(all, problems...), nil
+		t.problems = append(t.problems, problems...)
+		return sums, slices.Clone(t.problems), nil
 	}
 	return state.Sums{}, nil, state.ErrBusy
 }
