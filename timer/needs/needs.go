@@ -62,7 +62,7 @@ func (f *Finder) look(ctx context.Context, l look) (found, error) {
 	f.mu.Lock()
 	was, known := f.found[l]
 	f.mu.Unlock()
-	if known && now.Sub(was.at) < lookAgain {
+	if known && now.Sub(was.at).Abs() < lookAgain {
 		return was, nil
 	}
 	spec := proc.Spec{Argv: []string{l.program}, Dir: l.dir, Env: []string{"PATH=" + l.path}, Umask: -1}
