@@ -18,7 +18,7 @@ type stat struct {
 	state   byte
 	group   int
 	threads int
-	start   uint64
+	start   uint64 // in clock ticks since the machine was started
 }
 
 // alive reports whether the process is not a zombie. A zombie with several threads is a program
@@ -39,7 +39,9 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	return parseStat(text)
+	s, err := parseStat(text)
+	s.start -= shift()
+	return s, err
 }
 
 // parseStat counts fields from the last parenthesis, because the name before it may contain spaces
@@ -92,6 +94,34 @@ var here = sync.OnceValues(func() (boot, pidns string) {
 	return boot, pidns
 })
 
+// initialTime is the time namespace of the machine itself, whose number the kernel has fixed.
+const initialTime = "time:[4026531834]"
+
+// shift is how many clock ticks our time namespace counts more than the machine since it was
+// started, as a two's complement. Another process may be in another one.
+var shift = sync.OnceValue(func() uint64 {
+	if link, err := os.Readlink("/proc/self/ns/time"); err != nil || link == initialTime {
+		return 0
+	}
+	text, _ := readHead("/proc/self/timens_offsets", make([]byte, 256)) // without it there is none
+	return parseShift(text)
+})
+
+// parseShift reads what time_namespaces(7) says: for each clock a line with seconds and
+// nanoseconds.
+func parseShift(text []byte) (ticks uint64) {
+	for line := range bytes.Lines(text) {
+		fields := strings.Fields(string(line))
+		if len(fields) != 3 || fields[0] != "boottime" {
+			continue
+		}
+		seconds, _ := strconv.ParseInt(fields[1], 10, 64)
+		nanos, _ := strconv.ParseInt(fields[2], 10, 64)
+		ticks = uint64(seconds*userHZ + nanos*userHZ/int64(time.Second))
+	}
+	return ticks
+}
+
 // identify returns the identity of the process with a number. It is certain for a process that
 // cannot be replaced at the moment: ourselves, or a child that nobody has waited for yet.
 func identify(pid int) Identity {
@@ -133,7 +163,7 @@ func (id Identity) age() (time.Duration, bool) {
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
 		return 0, false
 	}
-	return max(time.Duration(now.Nano())-time.Duration(id.Start)*(time.Second/userHZ), 0), true
+	return max(time.Duration(now.Nano())-time.Duration(id.Start+shift())*(time.Second/userHZ), 0), true
 }
 
 // pidfdOpen is a variable so that tests can take it away (Linux 5.3).

@@ -46,6 +46,19 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+func TestShiftOfATimeNamespace(t *testing.T) {
+	for text, want := range map[string]int64{
+		"": 0,
+		"monotonic           0         0\nboottime            0         0\n": 0,
+		"monotonic       50000         0\nboottime       100000         0\n": 100000 * userHZ,
+		"monotonic           0         0\nboottime          -60 500000000\n": -60*userHZ + userHZ/2,
+	} {
+		if ticks := int64(parseShift([]byte(text))); ticks != want {
+			t.Errorf("%q shifts by %d ticks, want %d", text, ticks, want)
+		}
+	}
+}
+
 func TestIdentityIsSaved(t *testing.T) {
 	self := must(Self())
 	var back Identity
