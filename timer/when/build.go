@@ -143,7 +143,7 @@ func (b *builder) needsEvery() *refusal {
 	alone := m.has&(hasPeriod|hasEvery) == 0
 	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.dayPart == 0 || p.hasClass(cDayParts)) && m.err == nil {
 		word := p.text[c.off:c.end]
-		if c.hour > 12 || c.hour == 0 || p.dayPartsAt(int(c.end)) { // 4 nights
+		if c.hour > 12 || c.hour == 0 || p.pluralAt(int(c.end)) { // 4 nights
 			return &refusal{hint: fault.Quoted(word) + " is not understood here; " + p.tryThese()}
 		}
 		return &refusal{hint: fault.Quoted(word) + " is not understood here; " + p.tryThese(), say: fault.Quoted(word) + " is not understood here; say %q",
@@ -166,10 +166,11 @@ func (b *builder) needsEvery() *refusal {
 	return nil
 }
 
-// dayPartsAt reports whether the first word after a place in the text is one such as "nights".
-func (p *parser) dayPartsAt(off int) bool {
+// pluralAt reports whether the first word after a place in the text begins days of which the number
+// before it may be the count: 4 nights, 5 working days.
+func (p *parser) pluralAt(off int) bool {
 	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return int(t.off) >= off })
-	return i >= 0 && p.toks[i].is(cDayParts)
+	return i >= 0 && (p.toks[i].is(cDayParts|cDays) || p.word(i, "working", "business", "work", "week", "weekdays", "workdays", "weekends"))
 }
 
 // days adds the day that the text names to the recurrence: "weekly on friday", "24 december every

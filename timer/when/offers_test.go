@@ -53,6 +53,7 @@ func TestOffers(t *testing.T) {
 		{"daily or weekly at 9am", fault.CodeAmbiguous, "daily at 9am | weekly at 9am"},
 		{"weekdays at 9am or weekends at 10am", fault.CodeAmbiguous, ""},
 		{"banana or friday", fault.CodeNotUnderstood, ""},
+		{"5 working days from monday", fault.CodeNotUnderstood, ""},
 
 		// minutes before the hour, or a range
 		{"10 to 6 pm", fault.CodeAmbiguous, "17:50 | 10:00 | 18:00"},

@@ -324,7 +324,7 @@ func (p *parser) correctedWord(pos int) (string, bool) {
 // common reports whether a word of the patterns is one that people often misspell.
 func (p *parser) common(word string) bool {
 	switch word {
-	case "now", "the", "this", "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas":
+	case "now", "the", "this", "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "other", "except", "starting", "christmas", "biweekly", "bimonthly":
 		return true
 	}
 	return false
