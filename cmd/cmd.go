@@ -70,7 +70,7 @@ func Main(args []string, w cli.World) int {
 	if len(args) > 0 {
 		s.Called = args[0]
 	}
-	err := dispatch(s, args)
+	err := dispatch(s, args, listen)
 	proc.AbandonStarts()
 	code := cli.Conclude(s, err)
 	if sig, ok := errors.AsType[*cli.Signalled](err); ok {
@@ -80,19 +80,17 @@ func Main(args []string, w cli.World) int {
 	return code
 }
 
-// dispatch finds the command, reads its words and runs it until it has ended or a signal ends it.
-func dispatch(s *cli.Call, args []string) error {
-	return dispatchIn(s, args, func() (context.Context, func()) {
-		if s.Cmd.Brief {
-			return cli.WithSignalsOnceAwaited(context.Background(), s.HandleSignal)
-		}
-		return cli.WithSignals(context.Background(), s.HandleSignal)
-	})
+// listen returns the context in which the command of a call runs, which signals end.
+func listen(s *cli.Call) (context.Context, func()) {
+	if s.Cmd.Brief {
+		return cli.WithSignalsOnceAwaited(context.Background(), s.HandleSignal)
+	}
+	return cli.WithSignals(context.Background(), s.HandleSignal)
 }
 
-// dispatchIn is dispatch with the context that begin makes once it is known that a command will
-// run.
-func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func())) error {
+// dispatch finds the command, reads its words and runs it in the context of begin, until it has
+// ended or a signal ends it.
+func dispatch(s *cli.Call, args []string, begin func(*cli.Call) (context.Context, func())) error {
 	words := commandFirst(args[min(1, len(args)):])
 	if len(words) == 0 {
 		return guide.Help(s, nil)
@@ -133,7 +131,7 @@ func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func(
 	if line.Help {
 		return guide.Help(s, c)
 	}
-	ctx, stop := begin()
+	ctx, stop := begin(s)
 	defer stop()
 	err = cli.Perform(ctx, s, line)
 	if sig := cli.Caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {

@@ -110,7 +110,7 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		w.Out = on
 		s := cli.NewCall(w)
 		s.Table = table
-		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), func() (context.Context, func()) { return on, func() {} })
+		err := dispatch(s, append([]string{"ouro-timer"}, c.words...), func(*cli.Call) (context.Context, func()) { return on, func() {} })
 		code := cli.Conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20
 		if c.answers {

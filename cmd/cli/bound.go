@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +13,7 @@ import (
 )
 
 // BoundText is how long the call may block, as --max or OURO_MAX has it.
-func BoundText(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
+func BoundText(s *Call) string { return cmp.Or(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
 
 // Bound is how long the call may block, by --max or else OURO_MAX. It is 0 when neither is given.
 func Bound(s *Call) (time.Duration, error) {

@@ -66,15 +66,3 @@ var WhenFlags = option.Rows{
 		Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
 	{Name: "rrule", Group: GroupWhen, Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
 }
-
-// RecurrenceFlags are the options that say when a recurrence begins and ends, and which days it
-// leaves out.
-var RecurrenceFlags = option.Rows{
-	{Name: "start", Group: GroupWhen, Kind: option.Time,
-		Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
-	{Name: "end", Group: GroupWhen, Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
-	{Name: "count", Group: GroupWhen, Kind: option.Whole, Help: "a recurrence ends after N instants"},
-	{Name: "except", Group: GroupWhen, Kind: option.Text, Value: "DAYS", Many: true, OrText: true, Like: "24 dec",
-		Help: "leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; " +
-			"may be repeated"},
-}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -71,7 +72,7 @@ func RunPath(s *Call) (string, error) {
 
 // limitFailure is the problem of a limit of the store that was reached.
 func limitFailure(e *state.LimitError) *problem.Problem {
-	file := OrElse(e.File, "config.toml")
+	file := cmp.Or(e.File, "config.toml")
 	hint := problem.T("end some tasks (%s shows them), or raise max_tasks under [limits] in %s (0: no limit)",
 		problem.To("ls"), file)
 	switch e.Setting {

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// OrElse returns text, or other when text is empty.
-func OrElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
 func Deref(text *string) string {
 	if text == nil {
 		return ""

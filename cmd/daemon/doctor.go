@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -275,7 +276,7 @@ func (a doctorJSON) Text(o *cli.Out) {
 		case f.Done != "":
 			status, then = "fixed", f.Done
 		case a.DryRun && f.Mend != nil:
-			then = "--fix does something about it; by hand: " + cli.OrElse(f.Hint, "nothing")
+			then = "--fix does something about it; by hand: " + cmp.Or(f.Hint, "nothing")
 		}
 		if !terminal {
 			if left != "" {
@@ -327,5 +328,5 @@ func findingsSummary(bad, warned, mended int) string {
 			parts = append(parts, cli.Plural(part.n, "thing")+" "+part.what)
 		}
 	}
-	return cli.OrElse(strings.Join(parts, ", "), "all is well")
+	return cmp.Or(strings.Join(parts, ", "), "all is well")
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -125,7 +126,7 @@ func planOf(s *cli.Call) (service.Plan, error) {
 			return service.Plan{}, cli.Usage(cli.Quote(who)+" is not the name of a user",
 				"give a name as /etc/passwd has it, such as --run-as "+service.SystemUser)
 		}
-		p, err := cli.SystemServicePlan(init, cli.OrElse(who, service.SystemUser))
+		p, err := cli.SystemServicePlan(init, cmp.Or(who, service.SystemUser))
 		if installed := p.InstalledUser(); err == nil && !s.Opt.Has("run-as") && isUserName(installed) {
 			return cli.SystemServicePlan(init, installed)
 		}
@@ -184,7 +185,7 @@ func changeService(ctx context.Context, s *cli.Call, p service.Plan, status serv
 		return false, nil, answerService(s, p, status, false, nil, nothing)
 	case s.DryRun:
 		return false, nil, answerService(s, p, status, true, c.Calls,
-			"would "+what+" and call "+cli.OrElse(commandsIn(c.Calls, "", "; "), "nothing"))
+			"would "+what+" and call "+cmp.Or(commandsIn(c.Calls, "", "; "), "nothing"))
 	}
 	shown := "This will " + what
 	if c.Write != "" {

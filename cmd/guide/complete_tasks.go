@@ -2,6 +2,7 @@ package guide
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -117,8 +118,8 @@ func addLatest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) 
 			}
 			continue
 		}
-		about := cli.OrElse(cli.OrElse(line.Description, line.Text), line.When)
-		l.add(line.TaskID, cli.Fit(about, 40)+", "+cli.OrElse(string(line.Outcome), line.Event))
+		about := cmp.Or(line.Description, line.Text, line.When)
+		l.add(line.TaskID, cli.Fit(about, 40)+", "+cmp.Or(string(line.Outcome), line.Event))
 	}
 }
 
@@ -152,7 +153,7 @@ func aboutTask(e state.Entry, now time.Time) string {
 	case e.Phase == state.Removed:
 		text += ", removed"
 	case !tasks.Live(e):
-		text += ", " + cli.OrElse(e.Tally.Last, string(e.Phase))
+		text += ", " + cmp.Or(e.Tally.Last, string(e.Phase))
 	case state.IsUnscheduled(e.Due):
 		text += ", " + e.Task.When.Text
 	case e.Due.After(now):

@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,7 +98,7 @@ func changeFiles(s *cli.Call, targets []target, call problem.Call) error {
 		if err == nil && makes && !s.DryRun {
 			err = c.Do()
 		}
-		f := installFile{Program: cli.OrNull(p.program), Path: cli.OrElse(c.Path, p.path)}
+		f := installFile{Program: cli.OrNull(p.program), Path: cmp.Or(c.Path, p.path)}
 		switch {
 		case err != nil:
 			why := cli.Explain(err)

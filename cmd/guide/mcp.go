@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -79,7 +80,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		s.Note("This server speaks MCP with a program, not with people; %s mcp --help says how to configure one. "+
 			"Ctrl-D ends it.", s.Program())
 	}
-	called := cli.OrElse(s.Called, "ouro-timer")
+	called := cmp.Or(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{
 		In: s.In, Out: s.World.Out, Version: cli.Version, Program: s.Program(), BlockMost: most,
 		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, most, r) },

@@ -61,11 +61,6 @@ func TerminalOf(channel string) string {
 	return device
 }
 
-// AboutTelling reports whether a changed field of a task decides who is told.
-func AboutTelling(field string) bool {
-	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
-}
-
 // nobodyTold returns the warning about a message that reaches nobody.
 func nobodyTold() cli.Warning {
 	return cli.Warning{Kind: cli.WarnTold,

@@ -95,11 +95,3 @@ func RunWarnings(e state.Entry, now time.Time, h RunnerState) (warnings []cli.Wa
 	}
 	return append(warnings, h.Warnings()...)
 }
-
-// TellWarnings warns about recipients that cannot be told. A wait is told to the call that waits.
-func TellWarnings(s *cli.Call, t state.Task, told Recipients, h RunnerState) (warnings []cli.Warning) {
-	if t.Type() == state.TypeWait {
-		return nil
-	}
-	return append(told.Warnings(t), Unready(s, told, h)...)
-}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -137,9 +138,9 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 		name = strings.ToLower(name)
 		if !hasRest || rest == "" {
 			p := view.PickFailed(word, problem.NotFound, problem.T("%s is not the ID of an item, such as %s/3",
-				cli.Quote(word), cli.OrElse(name, "k7m2")))
+				cli.Quote(word), cmp.Or(name, "k7m2")))
 			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"),
-				problem.To("ack").With("task", cli.OrElse(name, "ID")))
+				problem.To("ack").With("task", cmp.Or(name, "ID")))
 			failed = append(failed, *p)
 			continue
 		}

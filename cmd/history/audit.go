@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -297,7 +298,7 @@ func (r audited) before(zone *time.Location) string {
 		return "The beginning of the ledger was dropped ([keep] in config.toml), and nobody counted its lines."
 	}
 	return fmt.Sprintf("%s dropped ([keep] in config.toml), the latest of %s. Nothing can be said about what only "+
-		"they told.", cli.OrElse(map[bool]string{true: "1 line was"}[r.gone.Lines == 1],
+		"they told.", cmp.Or(map[bool]string{true: "1 line was"}[r.gone.Lines == 1],
 		cli.Plural(r.gone.Lines, "line")+" were"), say.Stamp(r.gone.Until.In(zone)))
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -127,7 +128,7 @@ func (a inboxJSON) Text(o *cli.Out) {
 	}
 	if d := a.Dropped; d != nil && a.Now.Sub(d.Last) < droppedSaid {
 		o.Note("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] in config.toml "+
-			"limits the inbox", cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1],
+			"limits the inbox", cmp.Or(map[bool]string{true: "1 older item was"}[d.Items == 1],
 			view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
 	}
 	if a.hasCursor && a.Cursor != "" {

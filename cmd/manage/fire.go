@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,7 +180,7 @@ func AlreadyRunning(e state.Entry) error {
 // wouldFire answers fire --dry-run. The line in the answer has no outcome, because nothing runs,
 // not even the gate (--if).
 func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
-	skips := cli.OrElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
+	skips := cmp.Or(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
 	if tasks.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
 		return AlreadyRunning(e)
 	}

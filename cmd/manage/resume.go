@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -122,7 +123,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	}
 	warnings := h.Warnings()
 	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed),
-		cli.OrElse(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
+		cmp.Or(h.Runner, runnerNow(ctx, st)), s.WarningTexts(warnings)
 	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unreadable), s.DryRun
 	return view.AnswerChanges(ctx, s, answer, failed, warnings)
 }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,7 +143,7 @@ type createdReminder struct {
 // request returns what reminders.create asks for. Beside a rule, "when" is the time at which the
 // recurrence begins.
 func (p requestParams) request(r state.Record) (tasks.Spec, error) {
-	program := cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))
+	program := cmp.Or(p["process_name"], state.ShellLine(r.Task.Run.Agent))
 	spec := tasks.Spec{Agent: &program}
 	var time, rule *string
 	for param, text := range p {
@@ -257,15 +258,15 @@ func paramNames() map[string]string {
 // Option returns the param that stands for an option. An option without a param is written as an
 // option of at.
 func (reminders) Option(name string) string {
-	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
-		return option.JSON(cli.OrElse(paramNames()[name], name))
+	if slices.Contains(createParams, cmp.Or(paramNames()[name], name)) {
+		return option.JSON(cmp.Or(paramNames()[name], name))
 	}
 	return "ouro-timer at " + problem.Shell{}.Option(name)
 }
 
 // Setting returns a param with its value.
 func (r reminders) Setting(name string, value any) string {
-	if slices.Contains(createParams, cli.OrElse(paramNames()[name], name)) {
+	if slices.Contains(createParams, cmp.Or(paramNames()[name], name)) {
 		return r.Option(name) + ": " + option.JSON(value)
 	}
 	return "ouro-timer at " + problem.Shell{}.Setting(name, value)
@@ -276,7 +277,7 @@ func (reminders) Call(c problem.Call) string {
 	switch c.Command {
 	case "at":
 		return "reminders.create " + option.JSON(map[string]string{"title": "Self-review",
-			"when": cli.OrElse(strings.Join(c.Args, " "), "2h")})
+			"when": cmp.Or(strings.Join(c.Args, " "), "2h")})
 	case "ls":
 		return "reminders.list"
 	case "rm":

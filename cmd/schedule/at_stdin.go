@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -44,7 +45,7 @@ func Objects(s *cli.Call, at *cli.Command) problem.Surface {
 // that would be wrong with every line.
 func (in *Lines) readCall(ctx context.Context) error {
 	in.Form = strings.ToLower(strings.TrimSpace(in.Opt.Text("stdin")))
-	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
+	if _, err := in.Cmd.Options.Named("stdin").Choose(cmp.Or(in.Form, cli.Quote(""))); err != nil {
 		return err
 	}
 	spec, err := specOf(in.Call)
@@ -70,7 +71,7 @@ func (in *Lines) readCall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := cli.SurroundingsOf(in.Call); err != nil {
+	if _, err := surroundingsOf(in.Call); err != nil {
 		return err
 	}
 	if in.Form != formLines && in.Surface == nil {

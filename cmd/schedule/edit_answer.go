@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 	case now && !before:
 		if changed("timeout") || changed("retries") {
 			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s change that",
-				cli.OrElse(view.AsTyped(is.Policy.Timeout), "any time"), cli.Plural(is.Policy.Retries+1, "time"),
+				cmp.Or(view.AsTyped(is.Policy.Timeout), "any time"), cli.Plural(is.Policy.Retries+1, "time"),
 				problem.Options(" and ", "timeout", "retries")))
 		}
 	case before && !now:
@@ -76,6 +77,11 @@ func agentNotes(was, is state.Task, fields []string) (notes []problem.Text) {
 	return notes
 }
 
+// aboutTelling reports whether a changed field of a task decides who is told.
+func aboutTelling(field string) bool {
+	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
+}
+
 // answerEdit makes sure that a runner lives, and answers what the task is now.
 func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
 	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, shebangWarning(d.Change)
@@ -88,8 +94,8 @@ func answerEdit(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
 	warnings = append(warnings, handover.RunWarnings(e, d.Now, h)...)
-	if slices.ContainsFunc(d.Fields, handover.AboutTelling) { // otherwise the earlier call warned
-		warnings = append(warnings, handover.TellWarnings(s, e.Task, recipients, h)...)
+	if slices.ContainsFunc(d.Fields, aboutTelling) { // otherwise the earlier call warned
+		warnings = slices.Concat(warnings, recipients.Warnings(e.Task), handover.Unready(s, recipients, h))
 	}
 	warnings = slices.Concat(warnings, view.TooLate(e), s.NetworkWarnings)
 	dueChanged := slices.Contains(d.Fields, "due")
@@ -162,7 +168,7 @@ func (a editJSON) Text(o *cli.Out) {
 	case len(a.Changed) > 0:
 		o.Line("%s", whoRuns(e, a.h))
 	}
-	if slices.ContainsFunc(a.Changed, handover.AboutTelling) {
+	if slices.ContainsFunc(a.Changed, aboutTelling) {
 		o.Line("%s", a.recipients.Sentence(e.Task, o.Program()))
 	}
 	if len(was.Open) > 0 && len(a.Changed) > 0 {

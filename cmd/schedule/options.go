@@ -14,6 +14,18 @@ import (
 // onFlag is the option that says where in a fleet a task runs.
 var onFlag = option.Option{Name: "on", Kind: option.Name, Many: true, OrText: true}
 
+// recurrenceFlags are the options that say when a recurrence begins and ends, and which days it
+// leaves out.
+var recurrenceFlags = option.Rows{
+	{Name: "start", Group: cli.GroupWhen, Kind: option.Time,
+		Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+	{Name: "end", Group: cli.GroupWhen, Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+	{Name: "count", Group: cli.GroupWhen, Kind: option.Whole, Help: "a recurrence ends after N instants"},
+	{Name: "except", Group: cli.GroupWhen, Kind: option.Text, Value: "DAYS", Many: true, OrText: true, Like: "24 dec",
+		Help: "leave DAYS out of a recurrence: weekends, 24 dec, 24 dec to 2 jan, or file:PATH with a day a line; " +
+			"may be repeated"},
+}
+
 // taskFlags are the options that at and edit share: the agent that is told, the time, what happens
 // when an occurrence is late, fails or runs too long, what a command may use, and who is told.
 func taskFlags() option.Rows {
@@ -31,7 +43,7 @@ func taskFlags() option.Rows {
 	}.In("An agent process"), option.Rows{
 		{Name: "after", Group: cli.GroupWhen, Kind: option.ID, Many: true, OrText: true, Like: "ID:any",
 			Help: "instead of a time: when task ID has succeeded (ID:failed: failed; ID:any: ended); repeated: after all"},
-	}, cli.WhenFlags, cli.RecurrenceFlags, option.Rows{
+	}, cli.WhenFlags, recurrenceFlags, option.Rows{
 		{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll,
 			state.CatchupSkip}, Default: state.CatchupOnce,
 			Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},

@@ -95,7 +95,7 @@ func WorldOf(s *cli.Call) tasks.World {
 		Origin:   func() (string, error) { return cli.Origin(s) },
 		Settings: s.Settings,
 		File:     func() string { return cli.ConfigPath(s) },
-		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },
+		Around:   func() (*tasks.Surroundings, error) { return surroundingsOf(s) },
 		Here:     s.Node,
 		Environ:  s.Environ,
 		Terminal: func() string { return cli.TerminalDevice(s.World) },

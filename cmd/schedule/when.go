@@ -36,7 +36,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			`ouro-timer when --json --from 2026-03-28T12:00:00Z tomorrow 2:30`,
 		},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
-		Options: slices.Concat(cli.WhenFlags, cli.RecurrenceFlags, option.Rows{
+		Options: slices.Concat(cli.WhenFlags, recurrenceFlags, option.Rows{
 			option.Option{Name: "from", Kind: option.Time,
 				Help: "read it as if now were WHEN, an instant or a date (2027-03-27)"},
 			option.Option{Name: "number", Aliases: []string{"n", "limit"}, Kind: option.Whole,

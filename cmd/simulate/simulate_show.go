@@ -337,7 +337,7 @@ func sameness(l state.Line) string {
 // hourOf returns the time of day, with seconds unless they are 0.
 func hourOf(t time.Time, zone *time.Location) string {
 	t = t.In(zone)
-	if t.Second() == 0 && t.Nanosecond() < int(time.Second) {
+	if t.Second() == 0 {
 		return t.Format("15:04")
 	}
 	return t.Format("15:04:05")

@@ -78,6 +78,9 @@ func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	if k.Text != "" && k.Text != " " { // K is a key, whether it is typed with shift or caps lock
 		stroke = k.Text
 	}
+	if stroke != quitKey && stroke != "ctrl+c" {
+		m.quitAsked = false
+	}
 	switch {
 	case m.typing():
 		return typedKey(m, k)
@@ -89,9 +92,6 @@ func pressed(m model, k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	}
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, stroke) {
-			if stroke != quitKey && stroke != "ctrl+c" {
-				m.quitAsked = false
-			}
 			return b.action(m)
 		}
 	}

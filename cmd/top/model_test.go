@@ -260,8 +260,10 @@ func TestQuit(t *testing.T) {
 	if _, quit := press(t, m, "q"); !quit {
 		t.Error("the second q does not quit")
 	}
-	if m, quit = press(t, m, "down", "q"); quit {
-		t.Error("a q after another key quits")
+	for _, other := range []string{"down", "2"} {
+		if _, quit := press(t, m, other, "q"); quit {
+			t.Error("a q after " + other + " quits")
+		}
 	}
 	over, _ := m.Update(status{text: "k7m2/1 ok", firingChange: -1})
 	if _, quit := press(t, over.(model), "q"); !quit {

@@ -29,7 +29,7 @@ type planJSON struct {
 	Change  int           `json:"change"`
 	Keep    int           `json:"keep"`
 	Remove  int           `json:"remove"`
-	Runner  string        `json:"runner,omitempty" enum:"alive started none" jsonschema:"absent: nothing was written"`
+	Runner  string        `json:"runner,omitempty" enum:"alive started stopped none" jsonschema:"absent: nothing was written"`
 	Written bool          `json:"written,omitempty" jsonschema:"absent: nothing was changed, this is what would have been done"`
 
 	runner                       handover.RunnerState

@@ -43,6 +43,3 @@ func AllTooLate(list []state.Entry) (warnings []cli.Warning) {
 	}
 	return warnings
 }
-
-// ResumeWait is the call that resumes a wait.
-func ResumeWait(id string) problem.Call { return problem.To("wait").With("resume", id) }

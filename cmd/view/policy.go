@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,8 +37,8 @@ type PolicyJSON struct {
 func PolicyInForce(t state.Task) PolicyJSON {
 	p := t.Policy
 	j := PolicyJSON{
-		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)),
-		Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
+		Catchup: cli.OrNull(cmp.Or(p.Catchup, state.CatchupOnce)),
+		Overlap: cli.OrNull(cmp.Or(p.Overlap, state.OverlapSkip)),
 		Window:  spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
 		If: cli.OrNull(p.If), Retries: p.Retries, Factor: p.Factor, Rerun: p.Rerun, Nice: p.Nice,
 		IONice: cli.OrNull(p.IONice), Memory: p.Memory, CPU: p.CPU, UntilOK: p.UntilOK,

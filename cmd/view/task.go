@@ -3,6 +3,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -242,4 +243,4 @@ func CountUnreadable(problems []state.Problem) (n int) {
 }
 
 // PriorityOf is the priority of a reminder.
-func PriorityOf(t state.Task) string { return cli.OrElse(t.Reminder.Priority, state.PriorityMedium) }
+func PriorityOf(t state.Task) string { return cmp.Or(t.Reminder.Priority, state.PriorityMedium) }

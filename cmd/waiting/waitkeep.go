@@ -172,7 +172,7 @@ func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 
 // resumeCall returns the call that resumes the wait, and blocks and answers as this call does.
 func resumeCall(s *cli.Call, id string, callOptions option.Values) problem.Call {
-	return cli.With(cli.With(view.ResumeWait(id), callOptions, callOptionNames...), s.Opt, "tz")
+	return cli.With(cli.With(problem.To("wait").With("resume", id), callOptions, callOptionNames...), s.Opt, "tz")
 }
 
 // endEarly ends a wait whose time has not come.

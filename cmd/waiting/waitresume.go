@@ -84,7 +84,7 @@ func refuseNewWait(s *cli.Call) error {
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s takes the time and the task from the wait; what is %s?",
 			problem.Option("resume"), cli.Quote(s.Args[0])),
-			problem.T("%s; to begin another wait, leave %s out", view.ResumeWait(s.Opt.Text("resume")),
+			problem.T("%s; to begin another wait, leave %s out", problem.To("wait").With("resume", s.Opt.Text("resume")),
 				problem.Option("resume")))
 	}
 	for _, flag := range newWaitOptionNames {

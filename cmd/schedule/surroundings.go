@@ -1,6 +1,7 @@
-package cli
+package schedule
 
 import (
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"maps"
 	"slices"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// SurroundingsOf returns the folder, umask and variables of this call, which its command will have.
+// surroundingsOf returns the folder, umask and variables of this call, which its command will have.
 // It refuses those that are not UTF-8, because a task cannot keep them.
-func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
+func surroundingsOf(s *cli.Call) (*tasks.Surroundings, error) {
 	if s.Surroundings != nil {
 		return s.Surroundings, nil
 	}
@@ -34,7 +35,7 @@ func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 			env[name] = value
 		}
 	}
-	if env["PATH"], err = RunPath(s); err != nil {
+	if env["PATH"], err = cli.RunPath(s); err != nil {
 		return nil, err
 	}
 	if env["PATH"] == "" {
@@ -45,7 +46,7 @@ func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if !utf8.ValidString(name + env[name]) {
-			return nil, problem.Of(problem.T("the variable %s is not valid UTF-8", Quote(name)), problem.T("set it otherwise, or unset it"))
+			return nil, problem.Of(problem.T("the variable %s is not valid UTF-8", cli.Quote(name)), problem.T("set it otherwise, or unset it"))
 		}
 	}
 	s.Surroundings = &tasks.Surroundings{Dir: dir, Umask: proc.Umask(), Env: env}
