@@ -25,8 +25,10 @@ const jsonFull = "full"
 var FieldsFlag = option.Option{Name: "fields", Kind: option.List, Value: "NAMES", OfCall: true,
 	Help: "answer in JSON with only these fields: id,due; a dot reaches inside: stdout.text"}
 
+// QuietFlag is the option that leaves out what only people want. Each command says what that is.
 var QuietFlag = option.Option{Name: "quiet", Aliases: []string{"q"}, Kind: option.Flag, OfCall: true}
 
+// ZoneFlag is the option that names the zone of times (Call.Zone).
 var ZoneFlag = option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
 	Help: "read and show times in ZONE, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 
@@ -36,6 +38,7 @@ var ZoneFlag = option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ",
 var DryFlag = option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true,
 	Help: "change nothing: say what would be done"}
 
+// NoAutostartFlag is the option of every command that may start a runner (handover.HandOver).
 var NoAutostartFlag = option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true,
 	Help: "do not start a runner (also: OURO_AUTOSTART=0, or [run] autostart = false)"}
 

@@ -15,6 +15,8 @@ type Signalled struct{ Signal os.Signal }
 
 func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
 
+// Number is the number of the signal. A signal of another kind than those of the system counts as
+// INT.
 func (s *Signalled) Number() syscall.Signal {
 	n, ok := s.Signal.(syscall.Signal)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// Deref is a text of JSON that may be null: empty when it is.
 func Deref(text *string) string {
 	if text == nil {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// CompletionCommand is the command completion.
 func CompletionCommand() cli.Command {
 	return cli.Command{
 		Name: "completion", Args: "{" + strings.Join(completions.Shells(), " | ") + "}",

@@ -31,6 +31,7 @@ description: Wait, schedule and be woken from a shell, with the ouro-timer comma
 
 `
 
+// GuideCommand is the command guide.
 func GuideCommand() cli.Command {
 	return cli.Command{
 		Name: "guide", Args: "[--json <command>... | --skill --write [<program or path>...]]",

@@ -188,6 +188,7 @@ func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 	return j
 }
 
+// AsFlagJSON is an option as data.
 func AsFlagJSON(o option.Option) flagJSON {
 	j := flagJSON{Type: "string", Aliases: []string{}, Values: cli.OrEmpty(o.Choices), Optional: o.Bare,
 		Repeatable: o.Many, Environment: cli.OrNull(o.Env),
@@ -225,6 +226,7 @@ type argumentJSON struct {
 	Values     []string    `json:"values,omitempty" jsonschema:"all that it may be; none: whatever has the format"`
 }
 
+// AsArgumentsJSON are the arguments of a command as data.
 func AsArgumentsJSON(c cli.Command, all cli.Table) []argumentJSON {
 	list := []argumentJSON{}
 	for _, a := range c.Arguments {

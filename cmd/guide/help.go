@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// Overview is the help of the program above its commands, and Epilogue what stands below them.
 const Overview = `Usage: ouro-timer <command> [<args>...] [--json]
 
 Waits, schedules and runs: understands "tomorrow at 9am", remembers across crashes, runs what is due exactly once.

@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// MCPCommand is the command mcp.
 func MCPCommand() cli.Command {
 	return cli.Command{
 		Name: "mcp", Args: "[{install | uninstall} [<program>...]]",

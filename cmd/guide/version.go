@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
+// VersionCommand is the command version.
 func VersionCommand() cli.Command {
 	return cli.Command{
 		Name: "version", Short: "print the version of this build",

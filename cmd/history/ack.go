@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
+// AckCommand is the command ack.
 func AckCommand() cli.Command {
 	return cli.Command{
 		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>] | --all",

@@ -22,6 +22,7 @@ const (
 	inboxAnswers = 100 // elsewhere
 )
 
+// InboxCommand is the command inbox.
 func InboxCommand() cli.Command {
 	return cli.Command{
 		Name: "inbox", Args: "[<id>...]", Short: "what was told and what came of it, until somebody acknowledges it",

@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// LogCommand is the command log.
 func LogCommand() cli.Command {
 	return cli.Command{
 		Name: "log", Args: "[<id> | --match <text>]", Short: "how runs ended, and their output",

@@ -106,7 +106,7 @@ func (in *stdin) run(ctx context.Context) error {
 	return err
 }
 
-// all schedules the lines. A line that was answered is durable.
+// scheduleAll schedules the lines. A line that was answered is durable.
 func (in *stdin) scheduleAll(ctx context.Context) error {
 	if cli.IsTerminal(in.In) {
 		in.Note("Reading from the terminal; Ctrl-D ends it.")

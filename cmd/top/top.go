@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// Command is the command top.
 func Command() cli.Command {
 	return cli.Command{
 		Name: "top", Short: "a full-screen view of it all: what is due, what runs, the inbox, the log, the coming day",

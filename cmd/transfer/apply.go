@@ -18,6 +18,7 @@ import (
 
 const kindApply = "apply"
 
+// ApplyCommand is the command apply.
 func ApplyCommand() cli.Command {
 	return cli.Command{
 		Exits: []int{cli.ExitNotFound},

@@ -28,6 +28,7 @@ const (
 	formJSONL = "jsonl"
 )
 
+// ExportCommand is the command export.
 func ExportCommand() cli.Command {
 	return cli.Command{
 		Name: "export", Args: "crontab | ics | jsonl", Short: "write the tasks out for another program",

@@ -38,6 +38,7 @@ func kindNames() (names []string) {
 	return append(names, kindJSONL)
 }
 
+// ImportCommand is the command import.
 func ImportCommand() cli.Command {
 	return cli.Command{
 		Name: "import", Args: "crontab {<file> | - | --user} | systemd [<file>... | --user] | at | jsonl <file>",
