@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // served is a server on a state of its own, and a client of it.
@@ -378,13 +379,7 @@ func (c *served) waits(tool, args, call string) {
 func TestMCPBlocks(t *testing.T) {
 	t.Parallel()
 	c := dialMCP(t, nil, "--max", "300ms")
-	// Nobody listens on a port that was just given back.
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port.Close()
-	closed := "tcp://" + port.Addr().String()
+	closed := "tcp://" + nettest.Refused(t)
 	answer := c.must("wait_for_health", `{"targets":["`+closed+`"],"timeout":600,"max_seconds":9999}`)
 	next, _ := answer["call"].(map[string]any)
 	args, _ := next["arguments"].(map[string]any)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // A block of a page is marked by the words behind its fence. What the tests do with each:
@@ -295,7 +295,7 @@ func newTypist(t *testing.T) *typist {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	server, free := healthy(t), closed(t)
+	server, free := healthy(t), nettest.Refused(t)
 	r := &typist{t: t, calls: write, shown: make(chan string), names: map[string]string{}}
 	r.shell = exec.Command("/bin/sh", "/dev/fd/3")
 	r.shell.Dir, r.shell.ExtraFiles = dir, []*os.File{read}
@@ -331,17 +331,6 @@ func healthy(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"status": "up"}`) }))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
-}
-
-// closed is an address on the loopback where nobody answers.
-func closed(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // types has the shell run a text, and returns what came on the terminal meanwhile, and the exit code.

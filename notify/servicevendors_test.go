@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"reflect"
 	"strings"
@@ -375,12 +374,7 @@ func (v vendor) fails(t *testing.T, w *world) {
 
 // unreached has nobody be there.
 func (v vendor) unreached(t *testing.T, w *world) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := l.Addr().String()
-	nettest.Close(l)
+	closed := nettest.Refused(t)
 	w.answers(v.whole(nil)...)
 	for _, c := range []struct {
 		name, want string

@@ -264,9 +264,7 @@ func TestSMTPRefuses(t *testing.T) {
 
 // TestSMTPNobodyThere: nothing listens.
 func TestSMTPNobodyThere(t *testing.T) {
-	l := listen(t)
-	nettest.Close(l)
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(nettest.Refused(t))
 	n, _ := strconv.Atoi(port)
 	c := state.Channel{Name: "email", Type: Email, From: "a@b.example", To: "c@d.example", Host: "127.0.0.1", Port: n}
 	_, err := Send(t.Context(), c, Message{Body: "x"}, outside(nil))

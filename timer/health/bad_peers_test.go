@@ -21,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // Bounds of what one bad peer may cost. Buffers of the system are in what is taken: a few MiB on Linux, for each of up to eleven connections
@@ -227,7 +229,7 @@ func TestBadPeersThatTurnGood(t *testing.T) {
 		{name: "a handshake of 16 MiB", text: "tls://%s", want: "tls: handshake message of length 16777215 bytes exceeds",
 			serve: sayAndFlood(unhex("16 0303 4000 02 ffffff"), much)},
 
-		{name: "a redirect to a port nobody listens on", text: plain, want: "after a redirect to http://127.0.0.1:", serve: to("http://127.0.0.1:" + freePort(t))},
+		{name: "a redirect to a port nobody listens on", text: plain, want: "after a redirect to http://127.0.0.1:", serve: to("http://" + nettest.Refused(t))},
 		{name: "a redirect to garbage", text: plain, want: "after a redirect to http://" + garbage + ": the answer is not HTTP", serve: to("http://" + garbage)},
 		{name: "a redirect to TLS that is none", text: plain, want: "after a redirect to https://" + garbage + ": the server does not speak TLS", serve: to("https://" + garbage)},
 		{name: "a redirect to no host", text: plain, want: "after a redirect to http:…: http: no Host in request URL", serve: to("http:///")},

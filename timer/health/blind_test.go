@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // blind waits, inverted, for longer than an attempt takes, and demands that nothing be taken for gone.
@@ -52,9 +54,9 @@ func TestBlind(t *testing.T) {
 		{"a silent name server", "dns:x.example", "no address within ", Options{lookup: failing(nil)}},
 		{"the same, asked for a server", "http://x.example/", "no address within ", Options{lookup: failing(nil)}},
 		{"a proxy that is not there", "http://x.example/", "the proxy: connection refused",
-			Options{lookup: unknown, HTTP: proxy("http://127.0.0.1:" + freePort(t))}},
+			Options{lookup: unknown, HTTP: proxy("http://" + nettest.Refused(t))}},
 		{"a way through a proxy that is not there", "https://x.example/", "the proxy: connection refused",
-			Options{lookup: unknown, HTTP: proxy("http://127.0.0.1:" + freePort(t))}},
+			Options{lookup: unknown, HTTP: proxy("http://" + nettest.Refused(t))}},
 		{"a proxy of an unknown name", "http://x.example/", "the proxy: unknown host ",
 			Options{lookup: unknown, HTTP: proxy("http://proxy.example/")}},
 		{"a proxy that refuses", "https://x.example/", "the proxy answers HTTP 502", Options{lookup: unknown, HTTP: proxy(refusing.URL)}},

@@ -66,7 +66,7 @@ func portOf(l net.Listener) string {
 	return port
 }
 
-// freePort is one that nobody listens on.
+// freePort is one that nobody listens on, and that the test may.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -156,7 +156,7 @@ func TestReasonsOfLocalTargets(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	nettest.Close(l)
 	for target, want := range map[string]string{
-		"tcp://127.0.0.1:" + freePort(t):                  "connection refused",
+		"tcp://" + nettest.Refused(t):                     "connection refused",
 		"unix://" + dir + "/none":                         "no such socket",
 		"unix://" + dir + "/stale":                        "connection refused",
 		"unix://" + dir + "/plain":                        "not a socket",
