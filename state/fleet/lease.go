@@ -59,7 +59,10 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	l := &lease{Lease: local, s: s, heartbeat: first, stop: stop, done: make(chan struct{})}
 	err = s.announce(ctx, l)
 	if err == nil {
-		err = s.tellSpooled(ctx)
+		if err = s.tellSpooled(ctx); err != nil {
+			// or others would wait for a runner that is not there
+			err = errors.Join(err, l.replaceHeartbeat(context.WithoutCancel(ctx), nil))
+		}
 	}
 	if err != nil {
 		stop()
