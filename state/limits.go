@@ -15,7 +15,12 @@ type Limits struct {
 	PerHour int // tasks of one origin made within an hour, and changes that make a task run again
 
 	File string // the file that sets them, for the reader of a refusal
+
+	Planned Planned // counts for all of them
 }
+
+// Planned is when tasks are made that a dry run would have added by now, by their origins.
+type Planned map[string][]time.Time
 
 // LineageMost is the highest limit for one origin that can be set. It bounds what stores have to
 // remember of an origin.
@@ -57,7 +62,7 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 
 // CheckPending refuses another task of an origin if have tasks of it that wait are the most.
 func (l Limits) CheckPending(origin string, have int) error {
-	if l.Pending > 0 && have >= l.Pending {
+	if have += len(l.Planned[origin]); l.Pending > 0 && have >= l.Pending {
 		return &LimitError{Setting: SettingPending, Have: have, Most: l.Pending, Origin: origin, File: l.File}
 	}
 	return nil
@@ -66,7 +71,7 @@ func (l Limits) CheckPending(origin string, have int) error {
 // CheckHour refuses another task of an origin at now. made are the instants at which the origin
 // made others; Recent says which still count.
 func (l Limits) CheckHour(origin string, made []time.Time, now time.Time) error {
-	made = Recent(made, now)
+	made = Recent(slices.Concat(made, l.Planned[origin]), now)
 	if l.PerHour <= 0 || len(made) < l.PerHour {
 		return nil
 	}
@@ -108,6 +113,9 @@ func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
 		n, err := c.Waiting()
 		if err != nil {
 			return err
+		}
+		for _, made := range l.Planned {
+			n += len(made)
 		}
 		if n -= l.Leaving; n >= l.Tasks {
 			return &LimitError{Setting: SettingTasks, Have: n, Most: l.Tasks, File: l.File}

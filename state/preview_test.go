@@ -100,7 +100,7 @@ func TestPreview(t *testing.T) {
 // TestDryRepeated: a store that has changed while it answered a dry run begins the answer anew, and nothing of the first one counts.
 func TestDryRepeated(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	dry := state.Dry(func(ctx context.Context, do func(state.Transaction) error) error {
+	dry := state.Dry(func(ctx context.Context, _ state.Planned, do func(state.Transaction) error) error {
 		return errors.Join(do(empty{}), do(empty{}))
 	})
 	draft := state.Draft{Task: state.Task{Key: "k", Text: "tea", Created: now, When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC"}}, Due: now.Add(time.Hour)}

@@ -141,20 +141,25 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 }
 
 // Dry returns what Changes.Dry of a store returns. transact calls its function with a transaction
-// that is thrown away, and may do so again if the store has changed meanwhile.
-func Dry(transact func(context.Context, func(Transaction) error) error) Changes {
+// that is thrown away, and whose limits have what was planned. It may do so again if the store has
+// changed meanwhile.
+func Dry(transact func(context.Context, Planned, func(Transaction) error) error) Changes {
 	d := &dry{keys: map[string]Doc{}}
+	planned := Planned{} // by earlier calls
 	d.Transactions = func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error)) {
 		refused := make([]error, n)
-		var fresh map[string]Doc
-		err := transact(ctx, func(tx Transaction) error {
-			fresh = map[string]Doc{}
+		var dry dryTransaction
+		err := transact(ctx, planned, func(tx Transaction) error {
+			dry = dryTransaction{Transaction: tx, earlier: d.keys, keys: map[string]Doc{}}
 			for i := range n {
-				refused[i] = do(dryTransaction{tx, d.keys, fresh}, i)
+				refused[i] = do(&dry, i)
 			}
 			return ctx.Err()
 		})
-		maps.Copy(d.keys, fresh)
+		maps.Copy(d.keys, dry.keys)
+		for _, t := range dry.added {
+			planned[t.Origin] = append(planned[t.Origin], t.Created)
+		}
 		for i, why := range refused {
 			answer(i, cmp.Or(err, why))
 		}
@@ -177,9 +182,10 @@ func (d *dry) Dry() Changes { return d }
 type dryTransaction struct {
 	Transaction
 	earlier, keys map[string]Doc // of earlier transactions, and of this one
+	added         []Task
 }
 
-func (t dryTransaction) Holder(key string) (Doc, bool, error) {
+func (t *dryTransaction) Holder(key string) (Doc, bool, error) {
 	for _, keys := range []map[string]Doc{t.earlier, t.keys} {
 		if d, taken := keys[key]; taken {
 			return d, true, nil
@@ -188,9 +194,10 @@ func (t dryTransaction) Holder(key string) (Doc, bool, error) {
 	return t.Transaction.Holder(key)
 }
 
-func (t dryTransaction) Put(before *Doc, after Doc, lines []Line, c Change) (Doc, error) {
+func (t *dryTransaction) Put(before *Doc, after Doc, lines []Line, c Change) (Doc, error) {
 	d, err := t.Transaction.Put(before, after, lines, c)
 	if err == nil && before == nil {
+		t.added = append(t.added, d.Task)
 		if d.Task.ID = ""; d.Task.Key != "" {
 			t.keys[d.Task.Key] = d
 		}

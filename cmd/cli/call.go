@@ -46,7 +46,7 @@ type Call struct {
 	Sample      bool // the call stands for others whose command is not known yet
 	// ChildOrigin is the origin of new tasks, if it is not the one in the environment.
 	ChildOrigin string
-	Leaving     int    // how many waiting tasks the call removes later, less those it would add
+	Leaving     int    // how many waiting tasks the call removes later
 	home        string // the folder of the state, once it is known
 	homeGiven   string // what OURO_HOME was then
 	config      state.Config

@@ -123,16 +123,13 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 	startRunner := func(ctx context.Context) bool {
 		return write && handover.HandOver(ctx, s, st).Runner != handover.RunnerNone
 	}
-	addAll := func(st state.Store, preview bool) ([]plannedJSON, error) {
-		if s.Leaving = 0; a.prune {
-			s.Leaving = len(rest)
-		}
+	if a.prune {
+		s.Leaving = len(rest)
+	}
+	addAll := func(st state.Store) ([]plannedJSON, error) {
 		return deps.addTasks(changes, func(i int) (row plannedJSON, err error) {
 			w := &from.list[i]
 			if row, w.err = addOrChange(ctx, st, startRunner, changes[i]); w.err == nil {
-				if preview && row.Does == "create" { // a preview forgets it
-					s.Leaving--
-				}
 				return row, nil
 			}
 			if p := cli.Explain(w.err); p.ExitCode() == problem.ExitState || ctx.Err() != nil {
@@ -141,12 +138,12 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 			return row, nil
 		})
 	}
-	rows, err := addAll(state.Preview(st), true)
+	rows, err := addAll(state.Preview(st))
 	if err != nil {
 		return err
 	}
 	if write = write && !(allOrNothing && refused()); write {
-		if rows, err = addAll(st, false); err != nil {
+		if rows, err = addAll(st); err != nil {
 			return err
 		}
 	} else {

@@ -71,11 +71,12 @@ func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, ans
 // Dry returns a handle that answers what changes would do. It takes the lock that readers share,
 // and creates nothing in a folder that is still empty.
 func (s *Store) Dry() state.Changes {
-	return state.Dry(func(ctx context.Context, do func(state.Transaction) error) error {
+	return state.Dry(func(ctx context.Context, planned state.Planned, do func(state.Transaction) error) error {
 		limits, err := s.limited()
 		if err != nil {
 			return err
 		}
+		limits.Planned = planned
 		return s.look(ctx, func() error {
 			t := &tx{Store: s, limits: limits, dry: true}
 			t.forget()

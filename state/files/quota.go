@@ -173,7 +173,7 @@ func (c census) Pending(origin string) (int, error) {
 // Made returns the instants in the quota, or none if it has fewer lines than the limit.
 func (c census) Made(origin string) ([]time.Time, error) {
 	q, err := c.quota(origin, c.now)
-	if err != nil || q.lines+len(q.soon) < c.limits.PerHour {
+	if err != nil || q.lines+len(q.soon)+len(c.limits.Planned[origin]) < c.limits.PerHour {
 		return nil, err
 	}
 	if err := c.load(q, c.now); err != nil {

@@ -80,7 +80,7 @@ func (t *tx) Made(origin string) ([]time.Time, error) {
 // all are checked when the limit would be reached.
 func (t *tx) Pending(origin string) (int, error) {
 	g, err := t.lineage(origin)
-	if err != nil || len(g.Pending) < t.limits.Pending {
+	if err != nil || t.limits.CheckPending(origin, len(g.Pending)) == nil {
 		return len(g.Pending), err
 	}
 	g.Pending = slices.DeleteFunc(g.Pending, func(id string) bool {

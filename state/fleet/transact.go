@@ -210,13 +210,14 @@ func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err e
 
 // Dry returns a handle whose changes are not committed.
 func (s *Store) Dry() state.Changes {
-	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
+	return state.Dry(func(ctx context.Context, planned state.Planned, f func(state.Transaction) error) error {
 		t := s.newTx(ctx)
 		t.isDry = true
 		var err error
 		if t.limits, err = s.o.Limits(); err != nil {
 			return err
 		}
+		t.limits.Planned = planned
 		if err = f(t); err == nil {
 			err = t.broken
 		}

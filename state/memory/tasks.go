@@ -40,7 +40,7 @@ func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 
 // Dry returns Changes that change a copy of the tasks, which is thrown away after each call.
 func (s *Store) Dry() state.Changes {
-	return state.Dry(func(ctx context.Context, f func(state.Transaction) error) error {
+	return state.Dry(func(ctx context.Context, planned state.Planned, f func(state.Transaction) error) error {
 		return s.transact(ctx, func(t tx) error {
 			c := New()
 			c.made = s.made
@@ -50,6 +50,7 @@ func (s *Store) Dry() state.Changes {
 			for origin, times := range s.creations {
 				c.creations[origin] = slices.Clone(times)
 			}
+			t.limits.Planned = planned
 			return f(tx{c, t.limits})
 		})
 	})

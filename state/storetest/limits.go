@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -214,6 +215,39 @@ func testLimitsOfMany(t *testing.T, b *bench) {
 	b.limited("the last", added[3].Err, state.LimitError{Setting: state.SettingTasks, Have: 8, Most: 8})
 	if n := len(b.list(state.Pending)); n != 8 {
 		t.Errorf("%d tasks wait", n)
+	}
+}
+
+// testLimitsOfDryRun: asked one by one, a store refuses what it would refuse in earnest.
+func testLimitsOfDryRun(t *testing.T, b *bench) {
+	b.limits = state.Limits{Pending: 3, PerHour: 4, Tasks: 6}
+	gone := b.add(from(other, oneShot("ends")), hour(1)).Task.ID
+	_, err := b.a.Remove(b.ctx, gone, hour(0))
+	b.is("remove", err, nil)
+	names := []state.Task{
+		from(root, oneShot("1")), from(root, oneShot("2")), from(root, oneShot("3")), from(root, oneShot("4")),
+		from(other, oneShot("1")), from(other, oneShot("2")), oneShot("5"), oneShot("6"),
+	}
+	dry := b.a.Dry()
+	var would []error
+	for _, task := range names {
+		_, err := dry.Add(b.ctx, task, hour(1))
+		would = append(would, err)
+	}
+	for i, task := range names {
+		_, err := b.a.Add(b.ctx, task, hour(1))
+		if fmt.Sprint(would[i]) != fmt.Sprint(err) {
+			t.Errorf("task %d would be answered %v, and is answered %v", i, would[i], err)
+		}
+	}
+	b.limited("the fourth of an origin", would[3], state.LimitError{Setting: state.SettingPending, Have: 3, Most: 3, Origin: root})
+	b.limited("the last", would[7], state.LimitError{Setting: state.SettingTasks, Have: 6, Most: 6})
+	b.limits = state.Limits{PerHour: 4}
+	dry = b.a.Dry()
+	_, err = dry.Add(b.ctx, from(other, oneShot("3")), hour(1))
+	b.is("the fourth within an hour", err, nil)
+	if _, err = dry.Add(b.ctx, from(other, oneShot("4")), hour(1)); !errors.Is(err, state.ErrLimit) {
+		t.Errorf("the fifth within an hour: %v", err)
 	}
 }
 

@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"no more tasks of an origin are made within an hour than may", testHourLimit},
 		{"no more tasks wait than may", testTasksLimit},
 		{"many are held to the limits as each alone", testLimitsOfMany},
+		{"a dry run adds up to the limits", testLimitsOfDryRun},
 		{"limits hold for those who add at once", testLimitRace},
 		{"update replaces what was read", testUpdate},
 		{"update is granted to one", testUpdateRace},
