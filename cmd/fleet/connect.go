@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
 	"github.com/ouro-timer/ouro-timer/state/fleet/jet"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -130,12 +131,11 @@ func (a *connection) fromRunner(l jet.Line) error {
 	return writeLine(a.call, l.Text)
 }
 
-// fromAgent passes on a line of the agent. An answer goes to the relay that its id names, and
+// fromAgent passes on a line of the agent, or answers what was meant as JSON-RPC and is not. An answer goes to the relay that its id names, and
 // anything else to the relay that sent the last reminder.
 func (a *connection) fromAgent(line []byte) error {
-	if line == nil {
-		a.call.Warn("a line of more than 1 MiB is dropped")
-		return nil
+	if complaint := agent.Complaint(line); complaint != nil {
+		return writeLine(a.call, complaint)
 	}
 	m := parseRPC(line)
 	if m.answer {

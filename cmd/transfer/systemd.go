@@ -72,6 +72,9 @@ func readTimers(ctx context.Context, s *cli.Call) (source, error) {
 			r.dirs = append([]string{filepath.Dir(path), filepath.Join(r.home(), userDirs[0])}, userDirs[1:]...)
 		}
 		if r.timer, err = disk.Find(filepath.Base(path), r.dirs); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = problem.Of(problem.T("it is neither in %s nor where systemd has its units", filepath.Dir(path)), giveTimers)
+			}
 			from.list = append(from.list, sourceTask{label: filepath.Base(path), text: path, err: unreadable(theTimer, err)})
 			continue
 		}
@@ -160,21 +163,19 @@ const (
 	theService = "the service"
 )
 
+var giveTimers = problem.T("give files NAME.timer, or a folder of them")
+
 // unreadable is the problem of a unit that cannot be read.
 func unreadable(what string, err error) error {
 	var p *problem.Problem
-	hint := problem.T("give files NAME.timer, or a folder of them")
 	switch {
 	case errors.As(err, &p):
 		return p
 	case errors.Is(err, fs.ErrNotExist):
-		if what == theService {
-			hint = problem.T("put it beside the timer, or where systemd has its units")
-		}
 		return problem.Of(problem.T("%s %s is not there", what,
-			strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())), hint)
+			strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())), problem.T("put it beside the timer, or where systemd has its units"))
 	}
-	return problem.Of(problem.T("%s cannot be read: %v", what, err), hint)
+	return problem.Of(problem.T("%s cannot be read: %v", what, err), giveTimers)
 }
 
 // timerReader makes tasks of a timer.

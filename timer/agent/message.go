@@ -130,6 +130,22 @@ func parse(line []byte) message {
 	return wrong(CodeRequest, "it has neither a method nor a result")
 }
 
+// tooLong is a line that was meant as JSON-RPC and is too long.
+var tooLong = message{kind: invalid, id: json.RawMessage("null"), err: &Error{Code: CodeRequest, Message: "the line is longer than 1 MiB"}}
+
+// Complaint is the answer to a line that was meant as JSON-RPC and is not, without its line feed;
+// nil for any other line. A line that is nil was too long.
+func Complaint(line []byte) []byte {
+	m := tooLong
+	if line != nil {
+		m = parse(line)
+	}
+	if m.kind != invalid {
+		return nil
+	}
+	return bytes.TrimSpace(answerLine(m.id, nil, m.err))
+}
+
 // meantAsRPC reports whether a line that cannot be parsed was probably meant as JSON-RPC. Only such
 // a line is answered.
 func meantAsRPC(line []byte) bool { return bytes.Contains(line, []byte(`"jsonrpc"`)) }

@@ -143,7 +143,7 @@ func (a *process) receive(line []byte, long bool) {
 	if !long {
 		m = parse(line)
 	} else if meantAsRPC(line) {
-		m = message{kind: invalid, id: []byte("null"), err: &Error{Code: CodeRequest, Message: "the line is longer than 1 MiB"}}
+		m = tooLong
 	}
 	a.mu.Lock()
 	if a.broken {

@@ -21,8 +21,8 @@ type Status struct {
 	Installed bool  `json:"installed"`
 	Current   bool  `json:"current" jsonschema:"the file is as this program would write it"`
 	Enabled   bool  `json:"enabled" jsonschema:"it starts at login, or with the machine"`
-	Active    *bool `json:"active" jsonschema:"it runs; null: the manager cannot be asked"`
-	Linger    *bool `json:"linger" jsonschema:"it starts before a login; null: there is no telling"`
+	Active    *bool `json:"active,omitempty" jsonschema:"it runs; absent: the manager cannot be asked"`
+	Linger    *bool `json:"linger,omitempty" jsonschema:"it starts before a login; absent: there is no telling"`
 	Silent    error `json:"-"` // why the manager of services cannot be asked
 }
 
