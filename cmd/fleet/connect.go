@@ -131,8 +131,8 @@ func (a *connection) fromRunner(l jet.Line) error {
 	return writeLine(a.call, l.Text)
 }
 
-// fromAgent passes on a line of the agent, or answers what was meant as JSON-RPC and is not. An answer goes to the relay that its id names, and
-// anything else to the relay that sent the last reminder.
+// fromAgent passes on a line of the agent, or says what is wrong with it. An answer goes to the
+// relay that its id names, and anything else to the relay that sent the last reminder.
 func (a *connection) fromAgent(line []byte) error {
 	if complaint := agent.Complaint(line); complaint != nil {
 		return writeLine(a.call, complaint)

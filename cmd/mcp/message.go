@@ -76,7 +76,7 @@ func plainError(call *openCall, err error) error {
 	if err == nil {
 		return nil
 	}
-	if call != nil && strings.Contains(err.Error(), "unmarshal") {
+	if text := err.Error(); call != nil && (strings.Contains(text, "unmarshal") || strings.Contains(text, `missing required "params"`)) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params of " + call.method +
 			" are not what the protocol has for it"}
 	}

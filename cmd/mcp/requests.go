@@ -91,7 +91,7 @@ func (o *Options) mayBlock(t *tool, r request, v option.Values, name string) (re
 func (r request) inner() *Request { return &r.Request }
 
 func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
-	v, err := fromMode(t, v)
+	form, err := olderForm(v)
 	if err == nil {
 		err = t.exclude(v, "when", "resume", "any")
 	}
@@ -114,6 +114,9 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 		}
 		return r, nil
 	case v.Has("resume"):
+	case form != "":
+		r.Line.Args = []string{strings.ToLower(strings.TrimSpace(v.Text("mode"))), v.Text("value")}
+		v = v.With(form, v.Text("value"))
 	case time != "":
 		r.Line.Args = []string{time}
 	case !timed(v.Has):
@@ -126,30 +129,31 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 	return r, nil
 }
 
-// fromMode turns the older form of a wait, in which a mode says what the value is, into the present
-// one.
-func fromMode(t *tool, v option.Values) (option.Values, error) {
+// olderModes are the modes of the older form of a wait, in which the first word says what the value
+// is, with the options that stand for them now.
+var olderModes = map[string]string{"delay": "delay", "interval": "every", "cron": "cron"}
+
+// olderForm returns the option that the mode of a wait stands for; empty when it has none.
+func olderForm(v option.Values) (string, error) {
 	if !v.Has("mode") && !v.Has("value") {
-		return v, nil
+		return "", nil
 	}
-	for _, other := range []string{"when", "resume"} {
+	for _, other := range []string{"when", "resume", "any"} {
 		if v.Has(other) {
-			return v, refusal(fmt.Sprintf(`%q excludes "mode" and "value"`, other), `send "when" alone`)
+			return "", refusal(fmt.Sprintf(`%q excludes "mode" and "value"`, other), `send "when" alone`)
 		}
 	}
-	form := map[string]string{"delay": "delay", "interval": "every",
-		"cron": "cron"}[strings.ToLower(strings.TrimSpace(v.Text("mode")))]
+	form := olderModes[strings.ToLower(strings.TrimSpace(v.Text("mode")))]
 	switch {
 	case !v.Has("mode") || !v.Has("value"):
-		return v, refusal(`"mode" and "value" belong together`, `send "when" in their place, such as "30s"`)
+		return "", refusal(`"mode" and "value" belong together`, `send "when" in their place, such as "30s"`)
 	case form == "":
-		return v, refusal(fmt.Sprintf("%q is %q, which is not a mode", "mode", v.Text("mode")),
+		return "", refusal(fmt.Sprintf("%q is %q, which is not a mode", "mode", v.Text("mode")),
 			`send "delay", "interval" or "cron", or "when" in place of mode and value`)
 	case v.Has(form):
-		return v, refusal(fmt.Sprintf(`"mode" and %q exclude each other`, form), "send one of them")
+		return "", refusal(fmt.Sprintf(`"mode" and %q exclude each other`, form), "send one of them")
 	}
-	x, err := t.rows.Named(form).Coerce("value", v.Text("value"))
-	return v.Without("mode", "value").With(form, x), err
+	return form, nil
 }
 
 // remaining returns how long a wait has left, or the call that says so.

@@ -162,7 +162,8 @@ func TestProtocolErrors(t *testing.T) {
 		const hello = `"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 		for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 			`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":7}}`, `{"jsonrpc":"2.0","id":2,` + hello,
-			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":3,` + hello, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":5}}`} {
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":3,` + hello, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":5}}`,
+			`{"jsonrpc":"2.0","id":6,"method":"tools/call"}`} {
 			_, _ = io.WriteString(to, line+"\n")
 		}
 		to.Close()
@@ -187,7 +188,7 @@ func TestProtocolErrors(t *testing.T) {
 			}
 		}
 	}
-	if want := map[float64]int{1: -32600, 3: -32600, 4: -32602, 5: -32602}; !reflect.DeepEqual(codes, want) {
+	if want := map[float64]int{1: -32600, 3: -32600, 4: -32602, 5: -32602, 6: -32602}; !reflect.DeepEqual(codes, want) {
 		t.Errorf("%v", codes)
 	}
 }

@@ -126,7 +126,10 @@ func (t *tool) placeWords(c problem.Call, args map[string]any) bool {
 			all("any")
 			break
 		}
-		if args["resume"] == nil && !timed(func(name string) bool { return args[name] != nil }) {
+		if len(words) > 1 && olderModes[words[0]] != "" {
+			first("mode")
+			first("value")
+		} else if args["resume"] == nil && !timed(func(name string) bool { return args[name] != nil }) {
 			first("when")
 		}
 		rest("task")

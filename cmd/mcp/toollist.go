@@ -47,7 +47,7 @@ func tools(blocking arg) []*tool {
 			help:       "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example:    `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,
 			args: []arg{
-				{name: "when", required: true,
+				{name: "when",
 					help: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\"; a number needs a unit"},
 				{name: "task", help: "text of a message, or payload of the command"},
 				{name: "command", help: "program and arguments, run without a shell"},
@@ -129,7 +129,7 @@ func tools(blocking arg) []*tool {
 			help:       "How a time expression is read, and its next instants. Changes nothing.",
 			example:    `{"when": "next Friday at noon"}`,
 			args: []arg{
-				{name: "when", required: true, help: "as schedule_task has it", example: "every weekday at 9am"},
+				{name: "when", help: "as schedule_task has it", example: "every weekday at 9am"},
 				{name: "number", help: "how many instants, default 5"},
 				{name: "tz", example: "Europe/Warsaw"},
 			},
