@@ -191,8 +191,7 @@ func (c *connection) accept(text json.RawMessage) jsonrpc.Message {
 	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
-		c.refuse(callID(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
-		return nil
+		return nil // an answer without an id, of which an error could be answered by another
 	}
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok {

@@ -163,7 +163,7 @@ func TestProtocolErrors(t *testing.T) {
 		for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 			`{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":7}}`, `{"jsonrpc":"2.0","id":2,` + hello,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":3,` + hello, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":5}}`,
-			`{"jsonrpc":"2.0","id":6,"method":"tools/call"}`} {
+			`{"jsonrpc":"2.0","id":6,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}`} {
 			_, _ = io.WriteString(to, line+"\n")
 		}
 		to.Close()
