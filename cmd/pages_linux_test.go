@@ -74,12 +74,12 @@ var notRun = map[string]string{
 	"CONTRIBUTING.md: go test ./...          # the tests":                        "they are these tests",
 	"CONTRIBUTING.md: npm install --prefix DIR @modelcontextprotocol/sdk@1.32.2": ".ci/run does it where npm is",
 	"CONTRIBUTING.md: apt-get install --no-install-recommends postgresql mariadb-server redis-server nats-server rabbitmq-server dnsmasq-base unbound bind9": "it installs servers",
-	"json.md: ouro-timer ls --json > answer.json":                                                             "npx fetches the validator from the net; TestScript checks answers against the schemas",
-	"runner.md: sudo -u backup env OURO_HOME=/var/lib/ouro-timer ouro-timer at 'every day at 3am' -- nightly": "it wants another user",
-	"runner.md: $ ouro-timer run --output":                                                                    "the order of the two streams is not promised; run_output.txtar has each of its lines",
-	"health-wait.md: $ ouro-timer health-wait postgres://localhost/app redis://localhost":                     "it wants servers that are starting up; health_wait_postgres.txtar and health_wait_redis.txtar have them",
-	"health-wait.md: # PostgreSQL and Redis are ready, and the container of the worker is healthy":            "it wants PostgreSQL, Redis, MySQL and Docker",
-	"health-wait.md: # a certificate that was renewed":                                                        "it asks the net; health_wait_tls.txtar has it",
+	"json.md: ouro-timer ls --json > answer.json":                                                  "npx fetches the validator from the net; TestScript checks answers against the schemas",
+	"runner.md: cd /var/lib":                                                                       "it wants another user",
+	"runner.md: $ ouro-timer run --output":                                                         "the order of the two streams is not promised; run_output.txtar has each of its lines",
+	"health-wait.md: $ ouro-timer health-wait postgres://localhost/app redis://localhost":          "it wants servers that are starting up; health_wait_postgres.txtar and health_wait_redis.txtar have them",
+	"health-wait.md: # PostgreSQL and Redis are ready, and the container of the worker is healthy": "it wants PostgreSQL, Redis, MySQL and Docker",
+	"health-wait.md: # a certificate that was renewed":                                             "it asks the net; health_wait_tls.txtar has it",
 }
 
 // notCalls are the other words that a fence may have.

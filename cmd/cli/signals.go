@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // Signalled is the error of a command that a signal ended. It is not reported: the process dies of
@@ -68,7 +70,7 @@ func listen(ctx context.Context, cancel context.CancelCauseFunc, heed func(os.Si
 	for _, sig := range Endings {
 		// A signal that the parent process lets this one ignore, as a shell does with INT for a
 		// command started with &, stays ignored.
-		if !signal.Ignored(sig) {
+		if !proc.Ignored(sig) {
 			signal.Notify(c, sig)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // rereadOnHangup reads config.toml at each hangup, says what has changed, and sends a value to each
@@ -53,7 +54,7 @@ func secondSignal() (<-chan struct{}, func()) {
 	for _, sig := range cli.Endings {
 		// A terminal that closes sends HUP, and its shell sends another, although the user closed
 		// it once.
-		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
+		if sig != syscall.SIGHUP && !proc.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
 	}

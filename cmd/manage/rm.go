@@ -98,7 +98,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		runs, unsignalled := tasks.Stop(limited, st, s.Clock, slices.Concat(removed, before), false)
 		failed = append(failed, stopFailures(limited, unsignalled)...)
 		answer.Stopped = asStopped(runs)
-		left = unendedOf(runs, bound, most)
+		left = unendedOf(ctx, runs, bound, most)
 		left.hint = problem.T("%s shows how it ends", problem.To("log"))
 	}
 	if most > 0 {

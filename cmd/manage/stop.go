@@ -97,13 +97,16 @@ func tellStopped(o *cli.Out, runs []stopped) {
 // unended are the runs that were told to end and are still running.
 type unended struct {
 	runs  []string
-	bound time.Duration // how long the call waited
+	bound time.Duration // how long the call waited; 0 when a signal has ended it sooner
 	most  time.Duration // how long the caller wants to wait; 0 means no bound
 	hint  problem.Text
 }
 
-func unendedOf(runs []*tasks.Stopped, bound, most time.Duration) unended {
+func unendedOf(ctx context.Context, runs []*tasks.Stopped, bound, most time.Duration) unended {
 	left := unended{bound: bound, most: most}
+	if ctx.Err() != nil {
+		left.bound = 0
+	}
 	for _, r := range runs {
 		if !r.Over {
 			left.runs = append(left.runs, state.OccurrenceID(r.Task.ID, r.Number))
@@ -117,8 +120,12 @@ func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
 	if len(u.runs) == 0 {
 		return
 	}
-	o.ShowProblem("", problem.New(problem.Failed, problem.T("%s was told to end, and is still running after %s",
-		strings.Join(u.runs, ", "), u.bound), u.hint))
+	runs := strings.Join(u.runs, ", ")
+	text := problem.T("%s was told to end, and is still running after %s", runs, u.bound)
+	if u.bound == 0 {
+		text = problem.T("%s was told to end, and is still running", runs)
+	}
+	o.ShowProblem("", problem.New(problem.Failed, text, u.hint))
 	if again != nil {
 		o.ShowContinue(again)
 	}
@@ -214,7 +221,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	defer cancel()
 	runs, unsignalled := tasks.Stop(limited, st, s.Clock, found, s.Opt.Bool("kill"))
 	failed = append(failed, stopFailures(limited, unsignalled)...)
-	left := unendedOf(runs, bound, most)
+	left := unendedOf(ctx, runs, bound, most)
 	if !s.Opt.Bool("kill") {
 		left.hint = problem.T("to kill it at once: %s", problem.To("stop", left.runs...).With("kill", true))
 	}

@@ -75,7 +75,7 @@ func (a Run) begin(ctx context.Context, st state.Ledger) (at state.Place, err er
 func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line state.Line, at state.Place, found bool,
 	err error) {
 	at = from
-	over, err := a.over(ctx, st)
+	over, removed, err := a.over(ctx, st)
 	if err != nil {
 		return line, at, false, err
 	}
@@ -107,6 +107,9 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 		return line, at, false, problem.New(problem.NotFound,
 			problem.T("the ledger has no occurrence %s", state.OccurrenceID(a.ID, a.Number)),
 			problem.T("%s shows the latest", problem.To("log", a.ID).With("n", 20)))
+	case removed:
+		return line, at, false, problem.New(problem.Cancelled, problem.T("task %s was removed", a.ID),
+			problem.T("%s undoes that", problem.To("restore", a.ID)))
 	case over:
 		return line, at, false, problem.New(problem.Cancelled,
 			problem.T("nothing of task %s runs any more, and its ledger has no end of it", a.ID),
@@ -115,14 +118,16 @@ func (a Run) look(ctx context.Context, st state.Store, from state.Place) (line s
 	return line, at, false, nil
 }
 
-// over reports whether nothing of the task can end any more.
-func (a Run) over(ctx context.Context, st state.Tasks) (bool, error) {
+// over reports whether nothing of the task can end any more, and whether that is because it was
+// removed.
+func (a Run) over(ctx context.Context, st state.Tasks) (over, removed bool, err error) {
 	list, err := st.Find(ctx, a.ID)
 	if errors.Is(err, state.ErrNotFound) {
-		return true, nil
+		return true, false, nil
 	}
-	if err != nil {
-		return false, err
+	if err != nil || len(list[0].Open) > 0 {
+		return false, false, err
 	}
-	return len(list[0].Open) == 0 && (list[0].Phase == state.Ended || list[0].Phase == state.Removed), nil
+	removed = list[0].Phase == state.Removed
+	return removed || list[0].Phase == state.Ended, removed, nil
 }

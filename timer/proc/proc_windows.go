@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -136,6 +137,9 @@ func (p *Process) leftBehind() bool { return false }
 
 // ResetSignals does nothing here: children inherit no dispositions.
 func ResetSignals() {}
+
+// Ignored reports whether this process ignores a signal.
+func Ignored(sig os.Signal) bool { return signal.Ignored(sig) }
 
 // DetachDescriptors does nothing here: children inherit only the handles they are given.
 func DetachDescriptors() error { return nil }
