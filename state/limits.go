@@ -16,10 +16,12 @@ type Limits struct {
 
 	File string // the file that sets them, for the reader of a refusal
 
-	Planned Planned // counts for all of them
+	// Planned has the tasks that a dry run would have made by now. They count for each limit, as if
+	// they were there.
+	Planned Planned
 }
 
-// Planned is when tasks are made that a dry run would have added by now, by their origins.
+// Planned has, by their origins, when those tasks are made that a dry run would have added by now.
 type Planned map[string][]time.Time
 
 // LineageMost is the highest limit for one origin that can be set. It bounds what stores have to
