@@ -67,7 +67,16 @@ func word(path string) string { return state.ShellLine([]string{path}) }
 // that belongs to another user, as when sudo kept HOME. It may be a link; what it stands for is
 // looked at. One that is not there is os.ErrNotExist.
 func Home(path string) error {
-	return folder(path, os.Stat, "set OURO_HOME to a folder of yours")
+	err := folder(path, os.Stat, "set OURO_HOME to a folder of yours")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != OthersWrite {
+		return err
+	}
+	if info, failed := os.Stat(path); failed != nil || info.Mode()&os.ModeSticky == 0 {
+		return err
+	}
+	// It was made for that, and has to stay so.
+	return &Error{Everybody, path, path + " is a folder that everybody writes to", "",
+		"set OURO_HOME to one in it, such as " + word(filepath.Join(path, "ouro")), false}
 }
 
 // Folder is Home of a folder in it, which may be no link.
@@ -93,9 +102,6 @@ func folder(path string, stat func(string) (os.FileInfo, error), instead string)
 			"", "run it as that user, or set OURO_HOME to a folder of yours", false}
 	}
 	if runtime.GOOS != "windows" && othersWrite(info.Mode()) {
-		if info.Mode()&os.ModeSticky != 0 { // it was made for that, and has to stay so
-			return &Error{Everybody, path, path + " is a folder that everybody writes to", "", "set OURO_HOME to one in it, such as " + word(filepath.Join(path, "ouro")), false}
-		}
 		return &Error{OthersWrite, path, path + " can be written by others, who could have anything run in your name", "", "chmod go-w " + word(path), true}
 	}
 	return nil
