@@ -31,7 +31,7 @@ const drainTime = 5 * time.Second
 type connection struct {
 	in         io.Reader
 	out        io.Writer
-	inputEnded func() // is called once, when the input has ended
+	inputEnded func(error) // is called once, when the input has ended, by io.EOF or an error
 
 	subscribed func(uri string) // is called after a subscription was answered
 
@@ -62,7 +62,7 @@ type openCall struct {
 	resource  string // the resource of a subscription
 }
 
-func newConnection(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *connection {
+func newConnection(in io.Reader, out io.Writer, ended func(error), subscribed func(string)) *connection {
 	return &connection{in: in, out: out, inputEnded: ended, subscribed: subscribed, lines: make(chan line),
 		closed: make(chan struct{}), openCalls: map[any]*openCall{}, allAnswered: make(chan struct{}, 1)}
 }
@@ -154,7 +154,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case l := <-c.lines:
 			switch {
 			case l.err != nil:
-				c.inputEnded()
+				c.inputEnded(l.err)
 				c.drain(ctx)
 				return nil, l.err
 			case l.long:

@@ -15,7 +15,7 @@ import (
 func dial(t *testing.T) (w *connection, to io.WriteCloser, from *bufio.Scanner) {
 	in, to := io.Pipe()
 	out, writer := io.Pipe()
-	w = newConnection(in, writer, func() {}, func(string) {})
+	w = newConnection(in, writer, func(error) {}, func(string) {})
 	if _, err := w.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"id":1`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out strings.Builder
-		w := newConnection(strings.NewReader(string(text)+"\n"), &out, func() {}, func(string) {})
+		w := newConnection(strings.NewReader(string(text)+"\n"), &out, func(error) {}, func(string) {})
 		if _, err := w.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -89,8 +89,8 @@ const exitUnmet = 124
 // Serve answers until the client closes the input or ctx ends. Then it cancels the open calls and
 // returns soon. Its error is one of the streams; the end of the input is not an error.
 func Serve(ctx context.Context, o Options) error {
-	inputCtx, endInput := context.WithCancel(ctx)
-	defer endInput()
+	inputCtx, endInput := context.WithCancelCause(ctx)
+	defer endInput(io.EOF)
 	s := &server{Options: o, inputCtx: inputCtx, slots: make(chan struct{}, slotsMost)}
 	s.tools = allTools(&s.Options)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "ouro-timer", Title: "ouro-timer", Version: o.Version},
@@ -131,6 +131,8 @@ func Serve(ctx context.Context, o Options) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case inputCtx.Err() != nil && context.Cause(inputCtx) != io.EOF:
+		return fmt.Errorf("reading standard input: %w", context.Cause(inputCtx))
 	case errors.Is(err, io.EOF) || inputCtx.Err() != nil:
 		// A client that has closed the input may have stopped reading, so an error is not one of
 		// ours.
