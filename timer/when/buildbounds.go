@@ -198,11 +198,15 @@ func (b *builder) everyYear() *refusal {
 		}
 		return nil
 	}
+	begin := civil.Date(2000, time.Month(from.day.month), int(from.day.date))
+	end := civil.Date(2000, time.Month(until.day.month), int(until.day.date))
+	if m.recur.n > 1 && end.Before(begin) {
+		return &refusal{why: "its days go on into the next year", hint: "make several tasks of it"}
+	}
 	if m.days = nil; m.has&hasDays == 0 {
 		m.has, m.passing = m.has&^(hasFrom|hasUntil), nil
 	}
-	end := civil.Date(2000, time.Month(until.day.month), int(until.day.date))
-	for at := civil.Date(2000, time.Month(from.day.month), int(from.day.date)); ; at = at.AddDate(0, 0, 1) {
+	for at := begin; ; at = at.AddDate(0, 0, 1) {
 		m.days = append(m.days, day{kind: onAnnual, month: int8(at.Month()), date: int8(at.Day())})
 		if at.Month() == end.Month() && at.Day() == end.Day() {
 			break
