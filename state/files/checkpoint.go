@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
@@ -74,11 +75,12 @@ func (s *Store) syncAll(records []commit) error {
 }
 
 // syncFolder makes the disk take the names in a folder of the state. One that somebody has removed
-// is made again, for the log would grow until it is there.
+// is made again, for the log would grow until it is there. The state folder itself is not: it may
+// have been moved away with all that is in it.
 func (s *Store) syncFolder(path string) error {
 	err := s.disk.syncDir(path)
-	if missing(err) {
-		err = s.furnish()
+	if missing(err) && path != s.dir && s.disk.mkdir(path) == nil {
+		err = s.disk.syncDir(filepath.Dir(path))
 	}
 	return err
 }
