@@ -166,10 +166,17 @@ func TestWaitEnds(t *testing.T) {
 		{`ouro-timer wait --until "$(date -d '+2 sec' +%Y-%m-%dT%H:%M:%S)" --name tea`, `tea: it is \d\d:\d\d:\d\d\r\n`},
 		{`ouro-timer wait --every 1s --count 2 tick`, "Timer triggered. Task to execute: tick\r\n"},
 	} {
-		_, sent := onTerminal(t, c.call).end()
-		left := sent[strings.LastIndex(sent, view.EraseBelow)+1:]
-		left = strings.TrimPrefix(left, view.EraseBelow[1:])
-		if !regexp.MustCompile("^" + c.want + "$").MatchString(left) {
+		want := regexp.MustCompile("^" + c.want + "$")
+		left := ""
+		for range 3 { // a wait that a stalled machine ends late, or before it has drawn anything, leaves other words
+			_, sent := onTerminal(t, c.call).end()
+			left = sent[strings.LastIndex(sent, view.EraseBelow)+1:]
+			left = strings.TrimPrefix(left, view.EraseBelow[1:])
+			if want.MatchString(left) {
+				break
+			}
+		}
+		if !want.MatchString(left) {
 			t.Errorf("%s left %q, want %q", c.call, left, c.want)
 		}
 	}
