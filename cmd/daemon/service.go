@@ -53,7 +53,7 @@ OURO_HOME=/var/lib/ouro-timer ouro-timer at. Only root installs and uninstalls i
 			option.Option{Name: "system", Kind: option.Flag,
 				Help: "the service of the machine, which starts with it; its state is below /var/lib/ouro-timer"},
 			option.Option{Name: "run-as", Kind: option.Text, Value: "USER", Default: service.SystemUser,
-				Help: "with --system: who runs the tasks, unless one is installed"},
+				Help: "with --system: who runs the tasks; where the service is installed, who runs them there"},
 			option.Option{Name: "init", Kind: option.Word, Value: "INIT", Choices: service.Inits,
 				Help: "with --system: make it for systemd, openrc or runit (default: the one of this machine)"},
 			cli.DryFlag, cli.QuietFlag.WithHelp("print nothing but errors"), cli.JSONFlag, cli.FieldsFlag,

@@ -182,8 +182,8 @@ func (c *connection) split(text []byte) {
 	}
 }
 
-// accept makes a message of a text, and registers a call. It returns nil when it has refused the
-// message.
+// accept makes a message of a text, and registers a call. It returns nil for a message that it has
+// refused, and for one that is passed over.
 func (c *connection) accept(text json.RawMessage) jsonrpc.Message {
 	if why := whatIsWrong(text); why != "" {
 		c.refuse(callID(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message: "+why)
@@ -191,7 +191,7 @@ func (c *connection) accept(text json.RawMessage) jsonrpc.Message {
 	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
-		return nil // an answer without an id, of which an error could be answered by another
+		return nil // an answer without an id: who gets an error for one may answer with another
 	}
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok {

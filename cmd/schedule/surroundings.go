@@ -1,12 +1,12 @@
 package schedule
 
 import (
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"

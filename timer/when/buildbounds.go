@@ -201,7 +201,7 @@ func (b *builder) everyYear() *refusal {
 	begin := civil.Date(2000, time.Month(from.day.month), int(from.day.date))
 	end := civil.Date(2000, time.Month(until.day.month), int(until.day.date))
 	if m.recur.n > 1 && end.Before(begin) {
-		return &refusal{why: "its days go on into the next year", hint: "make several tasks of it"}
+		return &refusal{strong: true, why: "its days go on into the next year", hint: "make several tasks of it"}
 	}
 	if m.days = nil; m.has&hasDays == 0 {
 		m.has, m.passing = m.has&^(hasFrom|hasUntil), nil
