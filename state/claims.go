@@ -34,7 +34,8 @@ type Claims interface {
 	// Release undoes a claim for which nothing was started. The task is due again at the claim's
 	// instant, and the claim's number is used again. A manual claim leaves no trace.
 	//
-	// It returns ErrEnded if the claim is not open. It returns ErrTaken if a later occurrence has
+	// It returns ErrEnded if the claim is not open, and ErrConflict if its start has been noted, of
+	// which r does not know. It returns ErrTaken if a later occurrence has
 	// been claimed or has ended, or the task was edited, paused, finished or removed since. The
 	// claim then stays open.
 	Release(ctx context.Context, r Record) error

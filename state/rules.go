@@ -266,6 +266,9 @@ func Release(r Record) Rule {
 		if i < 0 {
 			return d, nil, ErrEnded
 		}
+		if r.Starting.IsZero() && !d.Open[i].Starting.IsZero() {
+			return d, nil, ErrConflict
+		}
 		r := d.Open[i]
 		others := without(d.Open, i)
 		if r.Manual {

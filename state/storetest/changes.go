@@ -374,6 +374,9 @@ func testRelease(t *testing.T, b *bench) {
 				b.is("making its output", err, nil)
 				f.Close()
 			}
+			unknowing := r
+			unknowing.Starting = time.Time{}
+			b.is("release by one who does not know of the start", b.b.Release(b.ctx, unknowing), state.ErrConflict)
 			b.is("release", b.b.Release(b.ctx, r), nil)
 			b.phase(id, state.Pending, hour(1))
 			if len(b.open()) != 0 {

@@ -201,7 +201,9 @@ func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
 		}
 		return
 	}
-	switch err := g.Store.Release(ctx, n.r); {
+	unstarted := n.r
+	unstarted.Starting = now // perhaps its start is noted; it is known here that there was none
+	switch err := g.Store.Release(ctx, unstarted); {
 	case err == nil:
 		g.agenda.put(state.Slot{ID: n.r.Task.ID, Due: n.r.Due})
 	case errors.Is(err, state.ErrEnded):

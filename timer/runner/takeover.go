@@ -16,27 +16,52 @@ import (
 // store does not answer now stay open, and unsettled says so.
 func (g *engine) recover(ctx context.Context, now time.Time) (others []state.Ident, err error) {
 	g.unsettled = false
-	records, problems, err := g.Store.Open(ctx)
+	left, others, err := g.openOfOthers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g.problems(problems)
+	if len(left) > 0 {
+		// Before they died they may have begun what they had not begun when it was read.
+		dead := left
+		if left, others, err = g.openOfOthers(ctx); err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(r state.Record) bool {
+			known := slices.ContainsFunc(dead, func(d state.Record) bool { return d.Runner == r.Runner })
+			g.unsettled = g.unsettled || !known
+			return !known
+		})
+	}
 	// of two claims of a task only the later can be given back
-	for _, r := range slices.Backward(records) {
-		switch {
-		case g.runs[claimOf(r)] != nil, r.Runner == g.Self && r.Manual: // this process sees to it
-		// one of its own that it does not know was granted although the store said that it was not
-		case r.Runner != g.Self && g.host.Alive(r.Runner, !rules.Unbegun(r)):
-			others = append(others, r.Runner)
-		default:
-			if err := g.takeOverClaim(ctx, r, now); err != nil {
-				g.unsettled = true
-				g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
-			}
+	for _, r := range slices.Backward(left) {
+		if err := g.takeOverClaim(ctx, r, now); err != nil {
+			g.unsettled = true
+			g.warnOnce("%s was left open, and cannot be taken over yet: %v", occurrence(r), err)
 		}
 	}
 	g.flush(ctx, now)
 	return others, nil
+}
+
+// openOfOthers reads the open claims that this process does not see to: those that are left by
+// processes that are dead now, oldest first, and the processes that live.
+func (g *engine) openOfOthers(ctx context.Context) (left []state.Record, living []state.Ident, err error) {
+	records, problems, err := g.Store.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	g.problems(problems)
+	for _, r := range records {
+		switch {
+		case g.runs[claimOf(r)] != nil, r.Runner == g.Self && r.Manual: // this process sees to it
+		// one of its own that it does not know was granted although the store said that it was not
+		case r.Runner != g.Self && g.host.Alive(r.Runner, !rules.Unbegun(r)):
+			living = append(living, r.Runner)
+		default:
+			left = append(left, r)
+		}
+	}
+	return left, living, nil
 }
 
 // takeOverClaim settles one claim whose runner is gone. An error says that the store did not
