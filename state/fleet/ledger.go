@@ -31,7 +31,12 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 			end = place(last)
 		}
 		return err
-	}, func(c Cell) bool { return readLine(c, &problems, yield) })
+	}, func(c Cell) bool {
+		if end != (state.Place{}) && c.Rev > uint64(end.Offset) {
+			return true // an earlier attempt had begun before it was written
+		}
+		return readLine(c, &problems, yield)
+	})
 	return end, problems, err
 }
 

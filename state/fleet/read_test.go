@@ -56,6 +56,33 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
+// TestReadAgainBesideAnother: a reading of the ledger that has to be tried again tells nothing of what was written after it had begun: who reads on from where
+// it ends is told that then, once.
+func TestReadAgainBesideAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, kv := t.Context(), model.New()
+		s := fleet.New(kv, fleet.Options{Local: memory.New(), Patience: time.Second})
+		old := created(ctx, s, 3)
+		var later, got []string
+		list := func(l state.Line) bool {
+			if got = append(got, l.TaskID); len(got) == 2 && later == nil {
+				later = created(ctx, s, 1)
+				kv.Break = true
+			}
+			return true
+		}
+		end, _, err := s.Log(ctx, "", list)
+		slices.Reverse(got)
+		if err != nil || !slices.Equal(got, old) {
+			t.Errorf("%v of %v: %v", got, old, err)
+		}
+		got = nil
+		if _, _, err := s.After(ctx, "", end, list); err != nil || !slices.Equal(got, later) {
+			t.Errorf("after that %v of %v: %v", got, later, err)
+		}
+	})
+}
+
 // TestPruneBesideAnother: two runners drop the beginning of the ledger at once, up to other instants. What is dropped is counted, and what is not counted stays.
 func TestPruneBesideAnother(t *testing.T) {
 	ctx, kv := t.Context(), model.New()

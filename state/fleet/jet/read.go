@@ -132,7 +132,8 @@ func (k *KV) rest(ctx context.Context, prefix string, after, last uint64, yield 
 }
 
 // Backward implements fleet.KV. It reads windows of sequences, the newest first, each of them
-// forwards. The window grows where few messages are found, and shrinks where there are many.
+// forwards. The window grows where few messages are found, and shrinks where there are many. A page
+// comes from any server of the stream, and what that one lacks through a consumer.
 func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (last uint64, err error) {
 	end, err := k.Get(ctx, within)
 	if err != nil || end.Rev == 0 {
@@ -144,7 +145,6 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 			return last, err
 		}
 	}
-	newest := end.Rev
 	for high, size := end.Rev, uint64(256); high > 0; {
 		low := uint64(1)
 		if high > size {
@@ -157,20 +157,6 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 		if !whole {
 			size = max(size/16, 1)
 			continue
-		}
-		// The newest is missing: the server that answered is behind, or it was dropped.
-		if high == newest && (len(found) == 0 || found[len(found)-1].Rev < high) {
-			if end, err = k.Get(ctx, prefix); err != nil {
-				return last, err
-			}
-			if end.Rev >= high {
-				select {
-				case <-ctx.Done():
-					return last, ctx.Err()
-				case <-time.After(5 * time.Millisecond):
-				}
-				continue
-			}
 		}
 		for _, c := range slices.Backward(found) {
 			if c.Rev <= last && !yield(c) {
@@ -187,22 +173,31 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 // window returns the messages below a prefix from low to high. It is not whole when there are too
 // many.
 func (k *KV) window(ctx context.Context, prefix string, low, high uint64) (found []fleet.Cell, whole bool, err error) {
-	for at := low; at <= high; {
-		over := false
-		n, err := k.page(ctx, prefix, at, pageMost/4, func(c fleet.Cell) bool {
-			if over = c.Rev > high; !over {
-				found, at = append(found, c), c.Rev+1
-			}
-			return !over
-		})
+	after := low - 1
+	take := func(c fleet.Cell) bool {
+		after = c.Rev
+		if c.Rev <= high {
+			found = append(found, c)
+		}
+		return c.Rev < high
+	}
+	for after < high {
+		n, err := k.page(ctx, prefix, after+1, pageMost/4, take)
 		switch {
 		case err != nil:
 			return nil, false, err
-		case over || n == 0:
-			return found, true, nil
 		case len(found) > 4*pageMost && high > low:
 			return nil, false, nil
+		case n > 0:
+			continue
 		}
+		// The server that has answered has none at the end of the window or beyond: it is behind,
+		// unless they were dropped.
+		end, err := k.Get(ctx, prefix)
+		if err == nil && end.Rev >= high {
+			err = k.rest(ctx, prefix, after, high, take)
+		}
+		return found, true, err
 	}
 	return found, true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -125,6 +126,10 @@ func TestStorm(t *testing.T) {
 	}
 	lost, twice := 0, 0
 	for _, id := range ids {
+		found, err := first.Find(last, id)
+		if err != nil {
+			t.Fatal(err)
+		}
 		seen := map[time.Time]int{}
 		if _, _, err := first.Log(last, id, func(l state.Line) bool {
 			if l.Type == state.LineOccurrence {
@@ -134,14 +139,11 @@ func TestStorm(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		found, err := first.Find(last, id)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for at := base; at.Before(found[0].Due); at = at.Add(time.Second) {
 			switch n := seen[at]; {
 			case n == 0:
 				lost++
+				t.Errorf("%s: the instant %s has no outcome; open when all was calm: %v, now: %v", id, at, has(open, id, at), has(found[0].Open, id, at))
 			case n > 1:
 				twice++
 			}
@@ -156,6 +158,10 @@ func TestStorm(t *testing.T) {
 	if lost+twice > 0 || count < 10 {
 		t.Error("see there")
 	}
+}
+
+func has(open []state.Record, id string, due time.Time) bool {
+	return slices.ContainsFunc(open, func(r state.Record) bool { return r.Task.ID == id && r.Due.Equal(due) })
 }
 
 // nap waits for some time.

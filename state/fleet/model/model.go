@@ -17,6 +17,8 @@ import (
 type KV struct {
 	// Fate, when set, returns what happens to each request. what is the name of the method.
 	Fate func(what string) Fate
+	// Break, when set, ends the reading that goes on after its present cell, without the rest.
+	Break bool
 
 	mu       sync.Mutex
 	ahead    time.Duration // how far the clock of the servers is ahead
@@ -176,6 +178,10 @@ func (k *KV) Prefix(ctx context.Context, prefix string, after uint64, yield func
 		if c.Rev > after && !yield(c) {
 			break
 		}
+		if k.Break {
+			k.Break = false
+			return last, ErrNoAnswer
+		}
 		if err := ctx.Err(); err != nil { // the rest would not come
 			return 0, err
 		}
@@ -206,6 +212,10 @@ func (k *KV) Backward(ctx context.Context, prefix, within string, yield func(fle
 	for _, c := range slices.Backward(k.below(prefix)) {
 		if c.Rev <= last && !yield(c) {
 			break
+		}
+		if k.Break {
+			k.Break = false
+			return last, ErrNoAnswer
 		}
 		if err := ctx.Err(); err != nil { // the rest would not come
 			return 0, err

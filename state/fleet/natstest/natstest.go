@@ -4,6 +4,7 @@ package natstest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -210,13 +211,17 @@ func (s *Servers) Kill(i int) {
 // Signal sends the i-th server a signal.
 func (s *Servers) Signal(i int, sig os.Signal) { _ = s.procs[i].Process.Signal(sig) }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort returns a port that nobody listens on. It is not one of those that systems give to outgoing connections, so it is free again when a server is
+// started anew.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 10_000 + rand.IntN(20_000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, err
 }
 
 // Wired is the address of the servers over links that nobody else uses.

@@ -1,0 +1,105 @@
+package jet_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/nats"
+	"github.com/ouro-timer/ouro-timer/state/fleet/natstest"
+)
+
+// TestReadersOfServersThatAreBehind: who reads is told all that was committed, also when each page comes from a server that has only the first messages yet.
+func TestReadersOfServersThatAreBehind(t *testing.T) {
+	const n = 900
+	ctx := t.Context()
+	// the server passes what it is asked for pages on to the test
+	servers := natstest.Start(t, 1, `mappings: { "$JS.API.DIRECT.GET.OURO_late": "pages" }`)
+	kv := open(t, servers, "late", 1)
+	var all []fleet.Cell
+	for i := range n {
+		c := fleet.Cell{Key: fmt.Sprintf("l.%c", 'a'+i%2), Rev: fleet.Any, Data: []byte(strconv.Itoa(i))}
+		if err := kv.Commit(ctx, []fleet.Op{{Cell: c, Append: true}}); err != nil {
+			t.Fatal(err)
+		}
+		c.Rev = uint64(i + 1)
+		all = append(all, c)
+	}
+	has := make(chan uint64, 1) // the last revision that the server which answers has
+	conn, err := nats.Dial(ctx, nats.Options{Servers: []string{servers.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	pages, err := conn.Listen(ctx, "pages", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// this answer comes after the server knows who listens
+	if _, err := conn.Request(ctx, nats.Msg{Subject: "nobody"}); !errors.Is(err, nats.ErrNobody) {
+		t.Fatal(err)
+	}
+	go answerPages(t, pages, all, has)
+	for _, last := range []uint64{0, 1, 100, n - 300, n - 1, n} {
+		for _, prefix := range []string{"l.", "l.a"} {
+			has <- last
+			var want, got []string
+			for _, c := range all {
+				if prefix == "l." || c.Key == prefix {
+					want = append(want, string(c.Data))
+				}
+			}
+			collect := func(c fleet.Cell) bool {
+				got = append(got, string(c.Data))
+				return true
+			}
+			if end, err := kv.Prefix(ctx, prefix, 0, collect); err != nil || !slices.Equal(got, want) {
+				t.Errorf("with %d of %d, %s has %d cells of %d up to %d: %v", last, n, prefix, len(got), len(want), end, err)
+			}
+			got = nil
+			slices.Reverse(want)
+			if end, err := kv.Backward(ctx, prefix, "l.", collect); err != nil || end != n || !slices.Equal(got, want) {
+				t.Errorf("with %d of %d, %s has backwards %d cells of %d up to %d: %v", last, n, prefix, len(got), len(want), end, err)
+			}
+			<-has
+		}
+	}
+}
+
+// answerPages answers like a server of the stream that has no more cells than has says.
+func answerPages(t *testing.T, in *nats.Inbox, all []fleet.Cell, has chan uint64) {
+	for {
+		m, err := in.Next(t.Context(), 0)
+		if err != nil {
+			return
+		}
+		var ask struct {
+			Seq   uint64 `json:"seq"`
+			Below string `json:"next_by_subj"`
+			Batch int    `json:"batch"`
+		}
+		if err := json.Unmarshal(m.Data, &ask); err != nil {
+			t.Error(err)
+		}
+		last := <-has
+		has <- last
+		var answer []nats.Msg
+		for _, c := range all[:last] {
+			subject := "OURO.late." + c.Key
+			if c.Rev >= ask.Seq && len(answer) < ask.Batch && (ask.Below == subject || ask.Below == "OURO.late.l.>") {
+				answer = append(answer, nats.Msg{Subject: m.Reply, Data: c.Data, Header: nats.Header{"Nats-Sequence": strconv.FormatUint(c.Rev, 10), "Nats-Subject": subject}})
+			}
+		}
+		status := "204"
+		if len(answer) == 0 {
+			status = "404"
+		}
+		if err := in.Send(append(answer, nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": status}})...); err != nil {
+			t.Error(err)
+		}
+	}
+}
