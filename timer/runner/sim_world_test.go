@@ -216,7 +216,7 @@ func (p *play) fault(luck *rand.Rand, r *sim.Runner, call string, done bool) err
 	if !done && p.failing > 0 && luck.IntN(1000) < p.failing {
 		return errors.New("the disk is full")
 	}
-	if p.slow > 0 && !done {
+	if p.slow > 0 {
 		p.w.Run(time.Duration(luck.Int64N(int64(p.slow))))
 	}
 	return nil

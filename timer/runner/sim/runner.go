@@ -101,6 +101,7 @@ func (r *Runner) Stopping() bool { return r.stopping }
 // Changed tells the runner that a task was changed.
 func (r *Runner) Changed() {
 	r.changed = true
+	r.orphans = r.orphans || r.w.OneMachine // as the loop looks at what others have open
 	r.w.after(0, r.work)
 }
 

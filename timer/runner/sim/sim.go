@@ -45,6 +45,8 @@ type World struct {
 	MaxParallel int
 	// NoClaimAhead makes runners claim nothing before its instant.
 	NoClaimAhead bool
+	// OneMachine makes all nodes processes of one machine, which see each other's.
+	OneMachine bool
 
 	// Synced says that the clock of the machine is synchronised.
 	Synced bool
@@ -263,7 +265,11 @@ func (w *World) Runners() []*Runner { return append([]*Runner(nil), w.runners...
 // ident returns a new process of the node.
 func (w *World) ident(node string) state.Ident {
 	w.pid++
-	return state.Ident{Node: node, Boot: fmt.Sprintf("boot-%s-%d", node, w.boots[node]), NS: "1", PID: w.pid, Start: uint64(w.awake / 1e7)}
+	machine := node
+	if w.OneMachine {
+		machine = ""
+	}
+	return state.Ident{Node: node, Boot: fmt.Sprintf("boot-%s-%d", machine, w.boots[machine]), NS: "1", PID: w.pid, Start: uint64(w.awake / 1e7)}
 }
 
 // LeaseTime is how long the lease of a runner that has ended lives on. A runner that starts on its
