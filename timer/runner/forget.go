@@ -24,7 +24,8 @@ func (l *loop) forget(ctx context.Context) {
 		return
 	}
 	for pause := surveyAfter; l.Clock.For(ctx, pause) == nil; pause = forgetRest {
-		p, err := l.Store.Prune(ctx, l.Keep(), l.Clock.Now())
+		keep := l.Keep()
+		p, err := l.Store.Prune(ctx, keep, l.Clock.Now())
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -34,7 +35,7 @@ func (l *loop) forget(ctx context.Context) {
 			l.Say("forgot what is older or more than is kept: %d ended tasks, %d outputs (%d bytes), %d lines of the ledger", p.Tasks, p.Runs, p.Bytes, p.Lines)
 		}
 		if err == nil && p.Items > 0 {
-			l.Say("the inbox is full: dropped %d items that nobody had acknowledged, the oldest first", p.Items)
+			l.Say("dropped the %d oldest items that nobody had acknowledged: the inbox keeps %d of each task and %d in all", p.Items, keep.Items, keep.Inbox)
 		}
 		waiting, stop := clock.WithTimeout(ctx, l.Clock, forgetEvery)
 		select {
