@@ -207,6 +207,20 @@ func TestProblemsStay(t *testing.T) {
 	}
 }
 
+// TestProblemsGo: a line that cannot be read is not reported any more once it is dropped, also if all lines had been looked at before.
+func TestProblemsGo(t *testing.T) {
+	var s shelf
+	var of Totals
+	s.put(5)
+	s.bad = 2
+	for i, c := range []struct{ drop, want int }{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
+		s.drop(c.drop)
+		if sums, problems, err := of.Read(t.Context(), &s); err != nil || len(problems) != c.want || sums.Occurrences.OK != 5 {
+			t.Errorf("reading %d: %d lines, %v, %v; want %d", i, sums.Occurrences.OK, problems, err, c.want)
+		}
+	}
+}
+
 // TestBounds: sums that were kept go by the bounds, which are for ever.
 func TestBounds(t *testing.T) {
 	if !slices.Equal(state.LateBounds[:], []float64{0.005, 0.05, 0.5, 5, 60, 600, 3600, 21600, 86400}) ||

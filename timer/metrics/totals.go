@@ -14,8 +14,8 @@ import (
 type Totals struct {
 	mu       sync.Mutex
 	sums     state.Sums
-	problems []state.Problem // the lines up to there that could not be read
-	to       state.Place
+	problems []state.Problem // the lines from there to there that could not be read
+	from, to state.Place
 	read     bool
 }
 
@@ -28,8 +28,9 @@ func (t *Totals) Read(ctx context.Context, st state.Ledger) (state.Sums, []state
 		if err != nil {
 			return state.Sums{}, nil, err
 		}
-		if !t.read || gone.To.After(t.to) { // lines were dropped that had not been read
-			t.sums, t.to, t.problems = gone.Sums, gone.To, nil
+		// lines were dropped that had not been read, or could not be
+		if !t.read || gone.To.After(t.to) || len(t.problems) > 0 && gone.To.After(t.from) {
+			t.sums, t.from, t.to, t.problems = gone.Sums, gone.To, gone.To, nil
 		}
 		sums := t.sums
 		end, problems, err := st.After(ctx, "", t.to, func(l state.Line) bool {
