@@ -248,6 +248,70 @@ func TestSpool(t *testing.T) {
 	}
 }
 
+// TestSpoolKnowsTheTally: who is told of an outcome that could not be told is decided from what was known of the task: that it failed before.
+func TestSpoolKnowsTheTally(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := model.New()
+		a := newMachine(t, kv, "a")
+		now := time.Now()
+		e, err := a.Add(t.Context(), state.Task{Created: now, When: state.Timing{Text: "every 1m", Kind: "interval", Zone: "UTC", Start: now}, Run: state.Job{Argv: []string{"true"}, Dir: "/"}}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := func(due time.Time) state.Record {
+			r, err := a.Claim(t.Context(), e.Task.ID, due, due.Add(time.Minute), a.ident(), due)
+			if err == nil {
+				r.Starting, r.Started = due, due
+				err = a.Started(t.Context(), r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		look := func() error { _, _, err := a.Open(t.Context()); return err } // as a runner does after each change
+		if err := errors.Join(look(), a.End(t.Context(), claim(now), state.Line{At: now, Started: &now, Outcome: state.Failed}), look()); err != nil {
+			t.Fatal(err)
+		}
+		again := claim(now.Add(time.Minute))
+		if err := look(); err != nil {
+			t.Fatal(err)
+		}
+		a.cable.cut.Store(true)
+		for range 3 {
+			if look() == nil {
+				t.Fatal("there is an answer")
+			}
+		}
+		end := state.Ending{Record: again, Line: state.Line{At: now, Started: &now, Outcome: state.OK}, Tell: func(before state.Tally, l *state.Line) {
+			if before.Failing {
+				l.News, l.Tell = state.NewsRecovery, []string{"me"}
+			}
+		}}
+		if err := a.EndAll(t.Context(), []state.Ending{end})[0]; !errors.Is(err, state.ErrUnusable) {
+			t.Fatalf("away from the servers: %v", err)
+		}
+		if err := a.lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		next := fleet.New(kv, fleet.Options{Local: a.local, Node: a.Here()})
+		lease, err := next.Lead(t.Context(), state.Leader{Ident: state.Ident{Node: "a", Boot: "a", PID: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last state.Line
+		if _, _, err := next.Log(t.Context(), e.Task.ID, func(l state.Line) bool { last = l; return false }); err != nil {
+			t.Fatal(err)
+		}
+		if last.Outcome != state.OK || last.News != state.NewsRecovery || !slices.Equal(last.Tell, []string{"me"}) {
+			t.Errorf("the ledger says %+v", last)
+		}
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestSkew: a machine knows how far its clock is off from that of the servers.
 func TestSkew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -61,8 +61,8 @@ func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
 	there := s.spool[name]
 	s.mu.Unlock()
 	line := e.Line
-	if e.Tell != nil { // who has to tell it knows no more: rather told twice than not at all
-		e.Tell(state.Tally{}, &line)
+	if e.Tell != nil { // whoever sends it cannot ask again who is told
+		e.Tell(s.opened.tally(e.Record.Task.ID), &line)
 	}
 	data, err := json.Marshal(spooled{e.Record.Task.ID, e.Record.Number, e.Record.Due, e.Record.Claimed, e.Record.Runner, line})
 	if there || err != nil || s.Local.Spool(ctx, name, string(data)) != nil {
