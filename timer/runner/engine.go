@@ -283,10 +283,8 @@ func (o *outlook) sooner(t time.Time) {
 func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
 	g.flush(ctx, now)
 	again := g.lookAtClock(ctx, now)
-	if g.unheard {
-		g.halts(ctx, now)
-	}
-	if !g.retry(ctx) || g.unheard {
+	heard := g.listen(ctx, now)
+	if !g.retry(ctx) || !heard {
 		o.sooner(now.Add(againPause))
 	}
 	slots, whole, err := g.queue.Take(ctx)

@@ -218,3 +218,60 @@ func TestAClaimOfADeadProcessIsTakenOver(t *testing.T) {
 		}
 	})
 }
+
+// stubborn is a store that does not take what is noted of attempts until an instant, and does not say whose end was asked for until another.
+type stubborn struct {
+	state.Store
+	notes, halts time.Time
+}
+
+func (s stubborn) Note(ctx context.Context, r state.Record) error {
+	if time.Now().Before(s.notes) {
+		return state.ErrUnusable
+	}
+	return s.Store.Note(ctx, r)
+}
+
+func (s stubborn) Halted(ctx context.Context) ([]state.Record, error) {
+	if time.Now().Before(s.halts) {
+		return nil, state.ErrUnusable
+	}
+	return s.Store.Halted(ctx)
+}
+
+// TestFireTriesTheStoreAgain: what the store refuses for a while is tried again, although nothing happens meanwhile.
+func TestFireTriesTheStoreAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Forever)
+		e := w.add(t, "once", 24*time.Hour, "false")
+		e.Task.Policy = state.Policy{Retries: 1, Backoff: "1s"}
+		e, err := w.store.Update(t.Context(), e.Task, time.Time{}, time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		w.o.Store = stubborn{Store: w.store, notes: began.Add(5 * time.Second)}
+		line, err := Fire(t.Context(), w.o, e)
+		if err != nil || line.Outcome != state.Failed || line.Attempts != 2 || time.Since(began) > 10*time.Second {
+			t.Errorf("after %v: %+v, %v", time.Since(began), line, err)
+		}
+		began = time.Now()
+		w.cmds.takes = time.Hour
+		w.o.Store = stubborn{Store: w.store, halts: began.Add(15 * time.Second)}
+		go func() {
+			time.Sleep(10 * time.Second)
+			open, _, err := w.store.Open(t.Context())
+			if err != nil || len(open) != 1 {
+				t.Errorf("%v, %v", open, err)
+				return
+			}
+			if err := w.store.Halt(t.Context(), open[0], rules.Stopped); err != nil {
+				t.Error(err)
+			}
+		}()
+		line, err = Fire(t.Context(), w.o, e)
+		if err != nil || line.Outcome != state.Cancelled || time.Since(began) > 20*time.Second {
+			t.Errorf("after %v: %+v, %v", time.Since(began), line, err)
+		}
+	})
+}

@@ -31,7 +31,7 @@ const pauseMost = time.Minute
 
 // write writes outcomes with what is told of them, and returns those that it could not write.
 func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) (failed []state.Ending) {
-	slices.SortStableFunc(ends, inOrder)
+	order(ends)
 	standing := g.standing()
 	written := make([]state.Line, len(ends))
 	for i := range ends {
@@ -70,11 +70,39 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 	return failed
 }
 
-// inOrder orders outcomes that came together, and with them the inbox: by when they were due, and
-// at the same instant in the order in which their tasks were made. It does not matter which ended
-// first.
-func inOrder(a, b state.Ending) int {
-	return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
+// order orders outcomes that are written together, and with them the inbox: by when they were due,
+// and at the same instant in the order in which their tasks were made. Those of one task come in
+// the order in which they ended, because the last one says whether the task fails; one of which
+// nobody saw the end comes before.
+func order(ends []state.Ending) {
+	slices.SortStableFunc(ends, func(a, b state.Ending) int {
+		return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
+	})
+	places := map[string][]int{}
+	for i, e := range ends {
+		places[e.Record.Task.ID] = append(places[e.Record.Task.ID], i)
+	}
+	for _, at := range places {
+		if len(at) == 1 {
+			continue
+		}
+		of := make([]state.Ending, len(at))
+		for i, place := range at {
+			of[i] = ends[place]
+		}
+		slices.SortStableFunc(of, func(a, b state.Ending) int { return ended(a).Compare(ended(b)) })
+		for i, place := range at {
+			ends[place] = of[i]
+		}
+	}
+}
+
+// ended is when somebody saw the end; zero: nobody did.
+func ended(e state.Ending) time.Time {
+	if e.Line.Ended == nil {
+		return time.Time{}
+	}
+	return *e.Line.Ended
 }
 
 // standing says who is told of tasks that name nobody.

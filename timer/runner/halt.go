@@ -29,6 +29,14 @@ func (g *engine) halts(ctx context.Context, now time.Time) {
 	}
 }
 
+// listen asks again what halts could not find out. It is not ok if the store still does not answer.
+func (g *engine) listen(ctx context.Context, now time.Time) (ok bool) {
+	if g.unheard {
+		g.halts(ctx, now)
+	}
+	return !g.unheard
+}
+
 // halt ends a run of ours, its pause, or its wait for room.
 func (g *engine) halt(n *run, why string, now time.Time) {
 	n.halt = why

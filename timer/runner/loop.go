@@ -421,17 +421,21 @@ func (l *loop) seeOut(ctx context.Context) {
 // seeOn writes the outcomes of what has ended, makes further attempts, and waits for news of what
 // runs. It is false when nothing does any more. ctx ends the wait, and nothing else.
 func (l *loop) seeOn(ctx context.Context) bool {
-	now := l.Clock.Now()
+	now, working := l.Clock.Now(), context.WithoutCancel(ctx)
 	l.flush(ctx, now)
-	l.retry(context.WithoutCancel(ctx))
+	heard := l.listen(working, now)
+	tried := l.retry(working)
 	if len(l.runs) == 0 {
 		return false
 	}
-	var wake time.Time
+	var out outlook
 	if len(l.ends) > 0 {
-		wake = later(now, l.flushAt)
+		out.sooner(later(now, l.flushAt))
 	}
-	l.wait(ctx, now, wake)
+	if !heard || !tried {
+		out.sooner(now.Add(againPause))
+	}
+	l.wait(ctx, now, out.wake)
 	return true
 }
 
@@ -465,7 +469,12 @@ func (l *loop) end(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	l.shut = l.notifier.Shut(notifier.Grace)
 	for l.going() > 0 {
-		l.wait(ctx, l.Clock.Now(), time.Time{})
+		var out outlook
+		now := l.Clock.Now()
+		if !l.listen(ctx, now) {
+			out.sooner(now.Add(againPause))
+		}
+		l.wait(ctx, now, out.wake)
 	}
 	if l.shut != nil {
 		<-l.shut

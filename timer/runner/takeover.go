@@ -125,8 +125,13 @@ func (g *engine) takeOverClaim(ctx context.Context, r state.Record, now time.Tim
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		n.resting = true
-		if g.own(ctx, n) {
-			g.Say("%s was interrupted and is run again", occurrence(r))
+		if !g.own(ctx, n) {
+			return nil
+		}
+		g.Say("%s was interrupted and is run again", occurrence(r))
+		if tooEarly(now, r.Due, claimAhead) { // it was claimed ahead of its instant
+			g.host.Rest(n.r, r.Due.Sub(now))
+		} else {
 			g.ready = append(g.ready, n)
 		}
 	}

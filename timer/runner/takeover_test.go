@@ -92,3 +92,37 @@ func TestTakeOverOfWhatHasJustBegun(t *testing.T) {
 		})
 	}
 }
+
+// TestRerunNotBeforeItsInstant: what a runner had claimed ahead of its instant, before the machine or its container ended, is not run again
+// before that.
+func TestRerunNotBeforeItsInstant(t *testing.T) {
+	due := at(t, "2026-11-21 09:00")
+	for _, c := range []struct {
+		left time.Duration
+		want []time.Duration
+	}{
+		{30 * time.Millisecond, []time.Duration{30 * time.Millisecond}},
+		{0, nil},
+		{-time.Minute, nil},
+		{time.Hour, nil}, // the clock was put back
+	} {
+		s, now := memory.New(), due.Add(-c.left)
+		task := state.Task{Created: due.AddDate(0, 0, -1), When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "Europe/Warsaw", Start: due.AddDate(0, 0, -1)},
+			Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{Rerun: true}}
+		e, err := s.Add(t.Context(), task, due)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Claim(t.Context(), e.Task.ID, due, due.AddDate(0, 0, 1), state.Ident{PID: 2, Boot: "before"}, due.Add(-claimAhead)); err != nil {
+			t.Fatal(err)
+		}
+		h := &restHost{}
+		g := newEngine(Options{Store: s, Self: state.Ident{PID: 1, Boot: "b"}, Clock: clocktest.Bubble{}, MaxParallel: AtMost(4), Say: t.Logf}, h)
+		if _, err := g.recover(t.Context(), now); err != nil || g.unsettled {
+			t.Fatal(err, g.unsettled)
+		}
+		if !slices.Equal(h.pauses, c.want) || len(g.ready) != 1-len(c.want) {
+			t.Errorf("%v before its instant: rests %v, and %d are ready", c.left, h.pauses, len(g.ready))
+		}
+	}
+}
