@@ -147,12 +147,6 @@ func Telling(t state.Task, standing TellDefaults) (channels []string, on string)
 	return channelsOf(t, standing), NotifyOn(t, standing.On)
 }
 
-// TellsByHistory reports whether the news of a task depend on its earlier runs.
-func TellsByHistory(t state.Task, standing TellDefaults) bool {
-	on := NotifyOn(t, standing.On)
-	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing)) > 0
-}
-
 func Failure(o state.Outcome) bool {
 	return o == state.Failed || o == state.TimedOut || o == state.Interrupted
 }
