@@ -14,12 +14,12 @@ type Doc struct {
 	Task Task
 	// Due is the next due instant, of an ended task the last one, and of a removed task the one
 	// that was next.
-	Due    time.Time
-	Phase  Phase     // Pending, Paused, Ended or Removed; Running follows from Open
-	Resume time.Time // when a paused task resumes by itself, or zero
-	Gone   time.Time // when a removed task was removed, or zero if that is not known
-	Tally  Tally
-	Open   []Record // its open claims, in any order; each has its own due instant
+	Due       time.Time
+	Phase     Phase     // Pending, Paused, Ended or Removed; Running follows from Open
+	Resume    time.Time // when a paused task resumes by itself, or zero
+	RemovedAt time.Time // when a removed task was removed, or zero if that is not known
+	Tally     Tally
+	Open      []Record // its open claims, in any order; each has its own due instant
 }
 
 // Shown is the phase that users see: Running as long as a claim is open, except for a removed task.
@@ -39,7 +39,7 @@ func (d Doc) Over() bool { return !d.Waits() && len(d.Open) == 0 }
 // OverSince is when a task that is over ended or was removed. If that is not known, it is when the
 // task was due.
 func (d Doc) OverSince() time.Time {
-	at := d.Gone
+	at := d.RemovedAt
 	if d.Phase == Ended {
 		at = d.Tally.LastEnd
 	}

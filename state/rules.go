@@ -178,7 +178,7 @@ func Remove(now time.Time) Rule {
 		if p := d.Shown(); p == Removed || p == Ended {
 			return d, nil, ErrEnded
 		}
-		d.Phase, d.Resume, d.Gone = Removed, time.Time{}, UTC(now)
+		d.Phase, d.Resume, d.RemovedAt = Removed, time.Time{}, UTC(now)
 		return d, []Line{d.line(EventRemoved, now)}, nil
 	}
 }
@@ -192,7 +192,7 @@ func Restore(due, now time.Time) Rule {
 		if err := d.checkFree(due, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
 		}
-		d.Phase, d.Due, d.Gone = Pending, UTC(due), time.Time{}
+		d.Phase, d.Due, d.RemovedAt = Pending, UTC(due), time.Time{}
 		if _, held := d.Task.Wait.Rest(); held {
 			d.Phase = Paused
 		}

@@ -46,7 +46,7 @@ func parse(t *testing.T, text string) state.Doc {
 		case i == 0:
 			d.Phase = state.Phase(word)
 			if d.Phase == state.Removed {
-				d.Gone = hour(1)
+				d.RemovedAt = hour(1)
 			}
 		case word[0] == '>':
 			fmt.Sscanf(word, ">%d", &n)

@@ -118,7 +118,7 @@ func openFleet(s *Call, address string, local fleet.Local) (*fleet.Store, error)
 		return nil, err
 	}
 	return fleet.New(servers, fleet.Options{Local: local, Node: node, Limits: s.storeLimits,
-		Rules: civil.RulesVersion, Gone: runner.Gone, Boot: proc.Boot()}), nil
+		Rules: civil.RulesVersion, Gone: runner.HasEnded, Boot: proc.Boot()}), nil
 }
 
 // connections are the connections of this process, one for each fleet.

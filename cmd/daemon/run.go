@@ -300,7 +300,7 @@ func leaderText(l state.Leader, zone *time.Location) string {
 	switch {
 	case runner.Suspended(l.Ident):
 		text += ", stopped"
-	case runner.Gone(l.Ident):
+	case runner.HasEnded(l.Ident):
 		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to " +
 			"find it)"
 	}
@@ -344,7 +344,7 @@ func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 	s.Err = handover.OpenRunnerLog(s)
 	err := runLoop(ctx, s, st, runner.Drain, "background")
 	if errors.Is(err, state.ErrLed) {
-		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
+		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.HasEnded(leader.Ident) {
 			return nil
 		}
 	}

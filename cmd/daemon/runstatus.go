@@ -188,7 +188,7 @@ func otherRunners(ctx context.Context, st state.Store, own state.Leader, zone *t
 	}
 	leaders, err := shared.Leaders(ctx)
 	for _, node := range slices.Sorted(maps.Keys(leaders)) {
-		if l := leaders[node]; l.Ident != own.Ident && !(node == shared.Here().Name && runner.Gone(l.Ident)) {
+		if l := leaders[node]; l.Ident != own.Ident && !(node == shared.Here().Name && runner.HasEnded(l.Ident)) {
 			list = append(list, otherRunner{Node: node, PID: l.Ident.PID, Since: l.Since.In(zone),
 				Twin: node == shared.Here().Name, ident: l.Ident})
 		}

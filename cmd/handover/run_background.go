@@ -97,7 +97,7 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 		}
 		if waited >= aliveFor && runner.Alive(leader.Ident) {
 			break
-		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
+		} else if waited >= aliveFor && runner.HasEnded(leader.Ident) {
 			return state.Leader{}, false, nil
 		}
 		if c.For(bounded, startStep) != nil {
@@ -128,7 +128,7 @@ func startAndWait(ctx context.Context, s *cli.Call, st state.Store) (h RunnerSta
 		lives := runner.Alive(own)
 		leader, led, err := st.Led(ctx)
 		// the new runner waits for the lock of a dead one
-		if err == nil && led && lives && runner.Gone(leader.Ident) {
+		if err == nil && led && lives && runner.HasEnded(leader.Ident) {
 			waited = 0
 			if !noted {
 				noted = true
@@ -143,7 +143,7 @@ func startAndWait(ctx context.Context, s *cli.Call, st state.Store) (h RunnerSta
 		case led && leader.Ident != own && runner.Alive(leader.Ident):
 			// another runner was first; the new one sees that, too, and ends
 			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
-		case !lives && (!led || runner.Gone(leader.Ident)):
+		case !lives && (!led || runner.HasEnded(leader.Ident)):
 			if why := lastLogError(path, logged); why != "" {
 				return h, false, problem.New(problem.Failed,
 					problem.T("the runner that was started has ended: %s", why),

@@ -35,7 +35,7 @@ func (f found) doc(t state.Task) state.Doc {
 	case state.Paused:
 		d.Resume = f.moment()
 	case state.Removed:
-		d.Gone = f.moment()
+		d.RemovedAt = f.moment()
 	}
 	return d
 }
@@ -50,7 +50,7 @@ func foundOf(d state.Doc) (f found, err error) {
 	case state.Paused:
 		n, err = n.with(d.Resume)
 	case state.Removed:
-		n, err = n.with(d.Gone)
+		n, err = n.with(d.RemovedAt)
 	}
 	return found{n, taskDirs[slices.Index(taskPhases[:], d.Phase)]}, err
 }

@@ -180,7 +180,7 @@ func (s *Store) outdated(f found, before, now time.Time) bool {
 	if d.Phase == state.Ended && !d.Due.Before(before) && !d.Due.After(now) {
 		return false
 	}
-	since := d.Gone
+	since := d.RemovedAt
 	if d.Phase == state.Ended {
 		v, err := s.readTally(f.id)
 		if err != nil {

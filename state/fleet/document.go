@@ -56,15 +56,15 @@ func docKey(d state.Doc) string {
 
 // record is the present state of a task, without its text.
 type record struct {
-	Due      time.Time   `json:"due"`
-	Phase    state.Phase `json:"phase"`
-	Resume   time.Time   `json:"resume,omitzero"`
-	Gone     time.Time   `json:"gone,omitzero"`
-	Revision int64       `json:"rev"`
-	Origin   string      `json:"origin,omitempty"`
-	On       []string    `json:"on,omitempty"` // where it may run
-	Tally    state.Tally `json:"tally,omitzero"`
-	Open     []openClaim `json:"open,omitempty"`
+	Due       time.Time   `json:"due"`
+	Phase     state.Phase `json:"phase"`
+	Resume    time.Time   `json:"resume,omitzero"`
+	RemovedAt time.Time   `json:"gone,omitzero"`
+	Revision  int64       `json:"rev"`
+	Origin    string      `json:"origin,omitempty"`
+	On        []string    `json:"on,omitempty"` // where it may run
+	Tally     state.Tally `json:"tally,omitzero"`
+	Open      []openClaim `json:"open,omitempty"`
 }
 
 // openClaim is an open claim, without the text of its task but with the revision of that.
@@ -96,7 +96,7 @@ type claim struct {
 
 // recordOf returns the form in which a task is kept.
 func recordOf(d state.Doc) record {
-	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, Gone: d.Gone, Revision: d.Task.Revision,
+	r := record{Due: d.Due, Phase: d.Phase, Resume: d.Resume, RemovedAt: d.RemovedAt, Revision: d.Task.Revision,
 		Origin: d.Task.Origin, On: d.Task.On, Tally: d.Tally}
 	for _, c := range d.Open {
 		r.Open = append(r.Open, openClaim{c.Task.Revision, claim(c)})
@@ -107,7 +107,7 @@ func recordOf(d state.Doc) record {
 // doc returns the present state of a task, without its text.
 func (r record) doc(id string) state.Doc {
 	d := state.Doc{Task: state.Task{ID: id, Revision: r.Revision, Origin: r.Origin, On: r.On},
-		Due: r.Due, Phase: r.Phase, Resume: r.Resume, Gone: r.Gone, Tally: r.Tally}
+		Due: r.Due, Phase: r.Phase, Resume: r.Resume, RemovedAt: r.RemovedAt, Tally: r.Tally}
 	for _, c := range r.Open {
 		c.Task = state.Task{ID: id, Revision: c.Revision}
 		d.Open = append(d.Open, state.Record(c.claim))

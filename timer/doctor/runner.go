@@ -152,7 +152,7 @@ func (d *Doctor) checkTrouble(ctx context.Context, tell report) {
 	if d.led {
 		since = d.leader.Since.Truncate(time.Second) // errors of earlier runners are past
 	}
-	if !d.led && runner.Gone(d.leader.Ident) {
+	if !d.led && runner.HasEnded(d.leader.Ident) {
 		tell(odd(Died, fmt.Sprint(d.leader.Ident.PID),
 			fmt.Sprintf("the runner before (pid %d) has ended without a word: it was killed, or has crashed", d.leader.Ident.PID), d.tail()))
 	}

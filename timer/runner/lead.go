@@ -34,7 +34,7 @@ func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 			return lease, err
 		}
 		who, led, e := o.Store.Led(ctx)
-		if e != nil || led && !Gone(who.Ident) {
+		if e != nil || led && !HasEnded(who.Ident) {
 			return lease, err
 		}
 		if tries == 0 && led {
@@ -47,12 +47,12 @@ func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 // that it was starting means nothing.
 func Led(ctx context.Context, st state.Leases) (leader state.Leader, led bool, err error) {
 	leader, led, err = st.Led(ctx)
-	if err != nil || !led || Gone(leader.Ident) {
+	if err != nil || !led || HasEnded(leader.Ident) {
 		return state.Leader{}, false, err
 	}
 	return leader, true, nil
 }
 
-// Gone reports whether a process is known to have ended. Nobody knows that of a process in another
-// container, or of one that has not said who it is.
-func Gone(i state.Ident) bool { return i.PID != 0 && identity(i).Here() && !identity(i).Alive() }
+// HasEnded reports whether a process is known to have ended. Nobody knows that of a process in
+// another container, or of one that has not said who it is.
+func HasEnded(i state.Ident) bool { return i.PID != 0 && identity(i).Here() && !identity(i).Alive() }
