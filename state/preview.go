@@ -21,12 +21,12 @@ type asked struct{ Store }
 type preview struct {
 	asked
 	Verbs
-	changes Changes
+	changes TaskWriter
 	halted  []Record // that would have been told to end
 }
 
-func (p *preview) Change(ctx context.Context, changes ...Change) []Changed {
-	return p.changes.Change(ctx, changes...)
+func (p *preview) Apply(ctx context.Context, changes ...Change) []Applied {
+	return p.changes.Apply(ctx, changes...)
 }
 
 func (p *preview) AddAll(ctx context.Context, drafts []Draft) []Added {
@@ -44,7 +44,7 @@ func (p *preview) Charge(ctx context.Context, origin string, now time.Time) erro
 // Unwrap is the store that it is a preview of.
 func (p *preview) Unwrap() Store { return p.Store }
 
-func (p *preview) Dry() Changes { return p.changes }
+func (p *preview) Dry() TaskWriter { return p.changes }
 
 // Announce does not announce anybody.
 func (p *preview) Announce(context.Context, string, time.Time) (<-chan struct{}, func(), error) {

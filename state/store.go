@@ -16,7 +16,7 @@ import (
 // A function that needs only a part of a Store takes that part.
 type Store interface {
 	Tasks
-	Changes
+	TaskWriter
 	Occurrences
 	Claims
 	Ledger

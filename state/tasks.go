@@ -63,8 +63,8 @@ func (s Slot) Wake() time.Time {
 // Same reports whether two slots are one place of a task.
 func (s Slot) Same(o Slot) bool { return s.Due.Equal(o.Due) && s.Resume.Equal(o.Resume) }
 
-// Changes are what people and programs do to tasks.
-type Changes interface {
+// TaskWriter does what people and programs do to tasks.
+type TaskWriter interface {
 	Changer
 
 	// Add makes a task pending with a new ID, which was never used before, and logs its creation.
@@ -124,7 +124,7 @@ type Changes interface {
 	// Dry returns a handle that answers what changes would do at the moment of the call, and makes
 	// none. A draft takes its key, so that the handle refuses a later draft with the same key. A
 	// task that would be added has no ID.
-	Dry() Changes
+	Dry() TaskWriter
 }
 
 // Occurrences are what a runner does with instants besides running them, and with the clock that

@@ -10,7 +10,7 @@ import (
 
 // Transaction is a change of a store by one writer. It returns what rules need to know, and stores
 // what they decide. Later calls in the same transaction see what was put. Others see all of it or
-// nothing. Every store makes its changes by AddIn, ChangeIn and Charge.
+// nothing. Every store makes its changes by AddIn, ApplyIn and Charge.
 type Transaction interface {
 	// Load returns the document of a task, or ErrNotFound.
 	Load(c Change) (Doc, error)
@@ -33,7 +33,7 @@ type Transaction interface {
 	Charge(origin string, now time.Time) error
 }
 
-// AddIn adds a task in a transaction, as Changes.AddAll promises for each draft.
+// AddIn adds a task in a transaction, as TaskWriter.AddAll promises for each draft.
 func AddIn(tx Transaction, draft Draft) (Entry, error) {
 	task := draft.Task
 	if task.Created.IsZero() {
@@ -56,8 +56,8 @@ func AddIn(tx Transaction, draft Draft) (Entry, error) {
 	return d.Entry(), nil
 }
 
-// ChangeIn applies a rule in a transaction, as Changer promises for each change.
-func ChangeIn(tx Transaction, c Change) (Doc, error) {
+// ApplyIn applies a rule in a transaction, as Changer promises for each change.
+func ApplyIn(tx Transaction, c Change) (Doc, error) {
 	before, err := tx.Load(c)
 	if err != nil {
 		return Doc{}, err
@@ -72,7 +72,7 @@ func ChangeIn(tx Transaction, c Change) (Doc, error) {
 	return tx.Put(&before, after, lines, c)
 }
 
-// HolderIn returns the task that lives and has the key, as Changes.Holder promises.
+// HolderIn returns the task that lives and has the key, as TaskWriter.Holder promises.
 func HolderIn(tx Transaction, key string) (Entry, error) {
 	d, taken, err := tx.Holder(key)
 	if err == nil && !taken {
@@ -115,11 +115,11 @@ func (each Transactions) AddAll(ctx context.Context, drafts []Draft) []Added {
 	return answers
 }
 
-// Change applies rules to tasks.
-func (each Transactions) Change(ctx context.Context, changes ...Change) []Changed {
-	answers := make([]Changed, len(changes))
+// Apply applies rules to tasks.
+func (each Transactions) Apply(ctx context.Context, changes ...Change) []Applied {
+	answers := make([]Applied, len(changes))
 	each(ctx, len(changes), func(tx Transaction, i int) (err error) {
-		answers[i].Doc, err = ChangeIn(tx, changes[i])
+		answers[i].Doc, err = ApplyIn(tx, changes[i])
 		return err
 	}, func(i int, err error) { answers[i].Err = err })
 	return answers
@@ -140,10 +140,10 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 	return err
 }
 
-// Dry returns what Changes.Dry of a store returns. transact calls its function with a transaction
-// that is thrown away, and whose limits have what was planned. It may do so again if the store has
-// changed meanwhile.
-func Dry(transact func(context.Context, Planned, func(Transaction) error) error) Changes {
+// Dry returns what TaskWriter.Dry of a store returns. transact calls its function with a
+// transaction that is thrown away, and whose limits have what was planned. It may do so again if the
+// store has changed meanwhile.
+func Dry(transact func(context.Context, Planned, func(Transaction) error) error) TaskWriter {
 	d := &dry{keys: map[string]Doc{}}
 	planned := Planned{} // by earlier calls
 	d.Transactions = func(ctx context.Context, n int, do func(tx Transaction, i int) error, answer func(i int, err error)) {
@@ -168,14 +168,14 @@ func Dry(transact func(context.Context, Planned, func(Transaction) error) error)
 	return d
 }
 
-// dry is the Changes that Dry returns.
+// dry is the TaskWriter that Dry returns.
 type dry struct {
 	Transactions
 	Verbs
 	keys map[string]Doc // what earlier drafts with a key would be
 }
 
-func (d *dry) Dry() Changes { return d }
+func (d *dry) Dry() TaskWriter { return d }
 
 // dryTransaction is a transaction in which the tasks that would be added have no ID and keep their
 // keys.

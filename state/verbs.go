@@ -23,9 +23,9 @@ type Change struct {
 	Undone *Record
 }
 
-// Changed is the answer to a change: how the task stands afterwards. If the error is ErrKept, it is
+// Applied is the answer to a change: how the task stands afterwards. If the error is ErrKept, it is
 // the other task that has the key.
-type Changed struct {
+type Applied struct {
 	Doc Doc
 	Err error
 }
@@ -34,9 +34,9 @@ type Changed struct {
 // whole, or refused on its own; changes that are given together wait for the disk together. The
 // error of a change is ErrNotFound if there is no such task.
 type Changer interface {
-	Change(ctx context.Context, changes ...Change) []Changed
+	Apply(ctx context.Context, changes ...Change) []Applied
 
-	// AddAll does for each draft, in order, what Changes.Add does, with far fewer waits for the
+	// AddAll does for each draft, in order, what TaskWriter.Add does, with far fewer waits for the
 	// disk. Each is added or refused on its own, and the answers are in the order of the drafts.
 	// After ctx has ended, no further one is begun.
 	AddAll(ctx context.Context, drafts []Draft) []Added
@@ -47,7 +47,7 @@ type Changer interface {
 type Verbs struct{ Changer }
 
 func (v Verbs) one(ctx context.Context, c Change) (Doc, error) {
-	answer := v.Change(ctx, c)[0]
+	answer := v.Apply(ctx, c)[0]
 	return answer.Doc, answer.Err
 }
 
@@ -200,7 +200,7 @@ func (v Verbs) EndAll(ctx context.Context, ends []Ending) []error {
 		}}
 	}
 	all := make([]error, len(ends))
-	for i, answer := range v.Change(ctx, changes...) {
+	for i, answer := range v.Apply(ctx, changes...) {
 		all[i] = gone(answer.Err, ends[i].Record.Task.ID, ErrEnded)
 	}
 	return all

@@ -170,7 +170,7 @@ func carryOut(ctx context.Context, s *cli.Call, from source, allOrNothing bool) 
 }
 
 // addOrChange makes the task, or changes the task that has its key if something is different.
-func addOrChange(ctx context.Context, st state.Changes, startRunner func(context.Context) bool,
+func addOrChange(ctx context.Context, st state.TaskWriter, startRunner func(context.Context) bool,
 	c *tasks.Change) (plannedJSON, error) {
 	c.Replace = false
 	done, err := c.Add(ctx, st, startRunner)

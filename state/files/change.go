@@ -70,7 +70,7 @@ func (t *tx) batch(from, to int, do func(tx state.Transaction, i int) error, ans
 
 // Dry returns a handle that answers what changes would do. It takes the lock that readers share,
 // and creates nothing in a folder that is still empty.
-func (s *Store) Dry() state.Changes {
+func (s *Store) Dry() state.TaskWriter {
 	return state.Dry(func(ctx context.Context, planned state.Planned, do func(state.Transaction) error) error {
 		limits, err := s.limited()
 		if err != nil {

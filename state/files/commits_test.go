@@ -345,7 +345,7 @@ func TestRefusedInTheMiddle(t *testing.T) {
 	if after := dump(t, s); after != before {
 		t.Errorf("refused, and there is\n%s\nbefore\n%s", after, before)
 	}
-	answers := s.Change(ctx,
+	answers := s.Apply(ctx,
 		state.Change{ID: a.Task.ID, Now: day1, Rule: state.Update(a.Task, day2, far, &passed)},
 		state.Change{ID: b.Task.ID, Now: day1, Rule: state.Pause(time.Time{}, day1)})
 	if !errors.Is(answers[0].Err, state.ErrInvalid) || answers[1].Err != nil {

@@ -30,7 +30,7 @@ func TestChangedByAnotherHandle(t *testing.T) {
 	must[state.Entry](t)(other.Remove(ctx, ids[2], day0))
 	// Where a task was is a hint: it is found where it is now.
 	for i, id := range ids {
-		hinted := s.Change(ctx, state.Change{ID: id, Due: list[i].Due, Now: day0, Rule: func(d state.Doc) (state.Doc, []state.Line, error) { return d, nil, nil }})[0]
+		hinted := s.Apply(ctx, state.Change{ID: id, Due: list[i].Due, Now: day0, Rule: func(d state.Doc) (state.Doc, []state.Line, error) { return d, nil, nil }})[0]
 		want := must[[]state.Entry](t)(s.Find(ctx, id))[0]
 		if got := hinted.Doc.Entry(); hinted.Err != nil || !got.Due.Equal(want.Due) || got.Phase != want.Phase || got.Held != want.Held {
 			t.Errorf("with a hint %s is %+v %v, and it is %+v", id, got, hinted.Err, want)

@@ -15,12 +15,12 @@ import (
 )
 
 // pauseAll pauses many tasks in one call.
-func pauseAll(ctx context.Context, s *Store, ids []string, resume, now time.Time) []state.Changed {
+func pauseAll(ctx context.Context, s *Store, ids []string, resume, now time.Time) []state.Applied {
 	changes := make([]state.Change, len(ids))
 	for i, id := range ids {
 		changes[i] = state.Change{ID: id, Now: now, Rule: state.Pause(resume, now)}
 	}
-	return s.Change(ctx, changes...)
+	return s.Apply(ctx, changes...)
 }
 
 // resumption is a task to resume, and what has passed of it.
@@ -31,7 +31,7 @@ type resumption struct {
 }
 
 // resumeAll resumes many tasks in one call.
-func resumeAll(ctx context.Context, s *Store, list []resumption, now time.Time) []state.Changed {
+func resumeAll(ctx context.Context, s *Store, list []resumption, now time.Time) []state.Applied {
 	changes := make([]state.Change, len(list))
 	for i, r := range list {
 		changes[i] = state.Change{ID: r.ID, Now: now, Rule: state.Resume(now)}
@@ -39,7 +39,7 @@ func resumeAll(ctx context.Context, s *Store, list []resumption, now time.Time) 
 			changes[i].Rule = state.GoOn(*r.Line, r.Next, now)
 		}
 	}
-	return s.Change(ctx, changes...)
+	return s.Apply(ctx, changes...)
 }
 
 // TestPauseMany: of many tasks each is paused, and goes on, as it would alone; what cannot be is answered in its place and stands in
@@ -178,7 +178,7 @@ func TestPauseManyUnmovable(t *testing.T) {
 		ids = append(ids, must[state.Entry](t)(s.Add(ctx, daily(n), day0)).Task.ID)
 	}
 	stuck := lazy(t, dir, rooted{text: "." + ids[1] + "."})
-	check := func(what string, answers []state.Changed, held func(i int) bool) {
+	check := func(what string, answers []state.Applied, held func(i int) bool) {
 		t.Helper()
 		for i, c := range answers {
 			if (c.Err != nil) != (i == 1) {

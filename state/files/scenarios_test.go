@@ -196,7 +196,7 @@ var scenarios = func() []scenario {
 		return func(s *Store, r state.Record) error { _, err := s.Pause(ctx, r.Task.ID, resume, day0); return err }
 	}
 	resume := func(s *Store, r state.Record) error { _, err := s.Resume(ctx, r.Task.ID, day0); return err }
-	changed := func(answers []state.Changed) (err error) {
+	changed := func(answers []state.Applied) (err error) {
 		for _, a := range answers {
 			err = errors.Join(err, a.Err)
 		}

@@ -520,7 +520,7 @@ func TestOpenReadsWhatIsNew(t *testing.T) {
 		}
 		claim := func(id string) state.Record {
 			t.Helper()
-			changed := other.Change(t.Context(), state.Change{ID: id, Now: due, Rule: state.Claim(due, time.Time{}, state.Ident{PID: 7, Start: 1}, due)})
+			changed := other.Apply(t.Context(), state.Change{ID: id, Now: due, Rule: state.Claim(due, time.Time{}, state.Ident{PID: 7, Start: 1}, due)})
 			if changed[0].Err != nil {
 				t.Fatal(changed[0].Err)
 			}

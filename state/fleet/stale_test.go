@@ -157,7 +157,7 @@ func TestManyAreFewRequests(t *testing.T) {
 		claims = append(claims, state.Change{ID: id, Due: now, Now: now, Rule: rule})
 	}
 	var ends []state.Ending
-	for _, c := range s.Change(ctx, claims...) {
+	for _, c := range s.Apply(ctx, claims...) {
 		if c.Err != nil || len(c.Doc.Open) != 1 || c.Doc.Task.Run.Argv[0] != "true" {
 			t.Fatalf("%+v, %v", c.Doc, c.Err)
 		}

@@ -193,7 +193,7 @@ func ifHeld(r state.Record, rule state.Rule) state.Rule {
 // Started records the process of a claim, durably. Where another machine may take a claim over,
 // nothing begins that is not recorded.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
-	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: ifHeld(r, state.Started(r))})[0].Err
+	err := s.Apply(ctx, state.Change{ID: r.Task.ID, Rule: ifHeld(r, state.Started(r))})[0].Err
 	if r.Child.PID == 0 {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 // Note records what is known of a claim, or takes it over from a runner that is dead. It is
 // state.ErrTaken when another runner has done so.
 func (s *Store) Note(ctx context.Context, r state.Record) error {
-	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: func(d state.Doc) (state.Doc, []state.Line, error) {
+	err := s.Apply(ctx, state.Change{ID: r.Task.ID, Rule: func(d state.Doc) (state.Doc, []state.Line, error) {
 		i := claimIndex(d, r)
 		if i < 0 {
 			return d, nil, state.ErrEnded

@@ -172,12 +172,12 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 	return answers
 }
 
-// Change applies rules to tasks.
-func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	answers := make([]state.Changed, len(changes))
+// Apply applies rules to tasks.
+func (s *Store) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
+	answers := make([]state.Applied, len(changes))
 	ids := func(i int) string { return changes[i].ID }
 	s.transact(ctx, len(changes), ids, func(t *tx, i int) (err error) {
-		answers[i] = state.Changed{}
+		answers[i] = state.Applied{}
 		c := changes[i]
 		for _, r := range []*state.Record{c.Claim, c.Undone} {
 			if r != nil {
@@ -188,7 +188,7 @@ func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Cha
 			answers[i].Doc = d
 			return nil
 		}
-		answers[i].Doc, err = state.ChangeIn(t, c)
+		answers[i].Doc, err = state.ApplyIn(t, c)
 		if _, was := t.tried[c.ID]; was && c.Undone != nil && errors.Is(err, state.ErrEnded) {
 			err = nil // an earlier attempt gave the claim back
 		}
@@ -209,7 +209,7 @@ func (s *Store) Charge(ctx context.Context, origin string, now time.Time) (err e
 }
 
 // Dry returns a handle whose changes are not committed.
-func (s *Store) Dry() state.Changes {
+func (s *Store) Dry() state.TaskWriter {
 	return state.Dry(func(ctx context.Context, planned state.Planned, f func(state.Transaction) error) error {
 		t := s.newTx(ctx)
 		t.isDry = true

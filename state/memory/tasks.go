@@ -38,8 +38,8 @@ func (s *Store) transact(ctx context.Context, f func(t tx) error) (err error) {
 	return err
 }
 
-// Dry returns Changes that change a copy of the tasks, which is thrown away after each call.
-func (s *Store) Dry() state.Changes {
+// Dry returns a TaskWriter that changes a copy of the tasks, which is thrown away after each call.
+func (s *Store) Dry() state.TaskWriter {
 	return state.Dry(func(ctx context.Context, planned state.Planned, f func(state.Transaction) error) error {
 		return s.transact(ctx, func(t tx) error {
 			c := New()
@@ -145,7 +145,7 @@ func (t tx) Made(origin string) ([]time.Time, error) { return t.creations[origin
 
 // Started notes the process of a claim. It does nothing if the claim has ended.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
-	err := s.Change(ctx, state.Change{ID: r.Task.ID, Rule: state.Started(r)})[0].Err
+	err := s.Apply(ctx, state.Change{ID: r.Task.ID, Rule: state.Started(r)})[0].Err
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return nil
 	}

@@ -112,7 +112,7 @@ func testAnnounce(t *testing.T, b *bench) {
 func testHold(t *testing.T, b *bench) {
 	id := b.add(waits("tea"), hour(1)).Task.ID
 	change := func(rule state.Rule) (state.Entry, error) {
-		answer := b.a.Change(b.ctx, state.Change{ID: id, Rule: rule, Now: hour(0)})[0]
+		answer := b.a.Apply(b.ctx, state.Change{ID: id, Rule: rule, Now: hour(0)})[0]
 		return answer.Doc.Entry(), answer.Err
 	}
 	_, err := change(state.HoldWait(hour(2), time.Minute, hour(0)))

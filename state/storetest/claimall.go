@@ -26,7 +26,7 @@ func ClaimAll(ctx context.Context, s state.Changer, wants []Want, by state.Ident
 		changes[i] = state.Change{ID: w.ID, Due: w.Due, Now: now, Rule: state.Claim(w.Due, w.Next, by, now)}
 	}
 	all := make([]Granted, len(wants))
-	for i, answer := range s.Change(ctx, changes...) {
+	for i, answer := range s.Apply(ctx, changes...) {
 		open := answer.Doc.Claim(wants[i].Due)
 		switch {
 		case answer.Err != nil:

@@ -237,13 +237,13 @@ func testDry(t *testing.T, b *bench) {
 	id := list[0].Task.ID
 	changed := list[0].Task
 	changed.Description = "changed"
-	for what, ask := range map[string]func(state.Changes) (state.Entry, error){
-		"replace": func(c state.Changes) (state.Entry, error) {
+	for what, ask := range map[string]func(state.TaskWriter) (state.Entry, error){
+		"replace": func(c state.TaskWriter) (state.Entry, error) {
 			return c.Update(b.ctx, changed, hour(5), hour(0), nil)
 		},
-		"pause":   func(c state.Changes) (state.Entry, error) { return c.Pause(b.ctx, id, hour(8), hour(0)) },
-		"remove":  func(c state.Changes) (state.Entry, error) { return c.Remove(b.ctx, id, hour(0)) },
-		"restore": func(c state.Changes) (state.Entry, error) { return c.Restore(b.ctx, id, hour(5), hour(0)) },
+		"pause":   func(c state.TaskWriter) (state.Entry, error) { return c.Pause(b.ctx, id, hour(8), hour(0)) },
+		"remove":  func(c state.TaskWriter) (state.Entry, error) { return c.Remove(b.ctx, id, hour(0)) },
+		"restore": func(c state.TaskWriter) (state.Entry, error) { return c.Restore(b.ctx, id, hour(5), hour(0)) },
 	} {
 		before := b.find(id)
 		e, err := ask(b.a.Dry())

@@ -25,7 +25,7 @@ func (b *bench) kept(key, id string) {
 	if !errors.Is(err, state.ErrKept) || e.Task.ID != id || e.Task.Key != key {
 		b.Errorf("key %.20q: %s %q, %v; want %s kept", key, e.Task.ID, e.Task.Key, err, id)
 	}
-	for _, st := range []state.Changes{b.b, b.b.Dry(), state.Preview(b.b)} {
+	for _, st := range []state.TaskWriter{b.b, b.b.Dry(), state.Preview(b.b)} {
 		if e, err := st.Holder(b.ctx, key); err != nil || e.Task.ID != id {
 			b.Errorf("key %.20q is that of %s, %v; want %s", key, e.Task.ID, err, id)
 		}

@@ -195,7 +195,7 @@ func (g *engine) awaited(ctx context.Context, find finder, a state.After, since 
 func (g *engine) forgo(ctx context.Context, e state.Entry, a state.After, why string, now time.Time) error {
 	line := state.Line{At: now, Outcome: state.Skipped, Reason: why, Description: e.Task.Summary()}
 	c := state.Change{ID: e.Task.ID, Due: e.Due, Now: now, Rule: state.Forgo(line, now)}
-	if err := g.Store.Change(ctx, c)[0].Err; err != nil {
+	if err := g.Store.Apply(ctx, c)[0].Err; err != nil {
 		return err
 	}
 	g.Say("task %s does not come: it was to run after %s", e.Task.ID, a)

@@ -27,15 +27,15 @@ func (s *shared) Started(ctx context.Context, r state.Record) error {
 	return s.Store.Started(ctx, r)
 }
 
-func (s *shared) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+func (s *shared) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
 	if s.away.Load() {
-		answers := make([]state.Changed, len(changes))
+		answers := make([]state.Applied, len(changes))
 		for i := range answers {
 			answers[i].Err = state.ErrUnusable
 		}
 		return answers
 	}
-	return s.Store.Change(ctx, changes...)
+	return s.Store.Apply(ctx, changes...)
 }
 
 func (s *shared) Contact() state.Contact                                   { return *s.contact.Load() }

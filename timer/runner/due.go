@@ -128,7 +128,7 @@ func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, fre
 				return taken < free
 			})}
 		}
-		answers := g.Store.Change(ctx, changes...)
+		answers := g.Store.Apply(ctx, changes...)
 		var again []*job
 		for i, j := range jobs {
 			ok, err := g.answered(ctx, j, answers[i], now)
@@ -241,7 +241,7 @@ func (g *engine) apply(j *job, d state.Doc, s rules.Step, now time.Time) (state.
 
 // answered handles the answer to a job. It is not ok if the job has to be tried again at once,
 // because more is known about it now. An error says that the job cannot be done for now.
-func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now time.Time) (ok bool, err error) {
+func (g *engine) answered(ctx context.Context, j *job, answer state.Applied, now time.Time) (ok bool, err error) {
 	id := j.slot.ID
 	switch err := answer.Err; {
 	case err == nil:

@@ -95,7 +95,7 @@ func (f forgetsEnds) EndAll(ctx context.Context, ends []state.Ending) []error {
 	return f.Store.EndAll(ctx, ends)[:0] // the answers, errors among them, are not looked at
 }
 
-func (f cutsRanges) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+func (f cutsRanges) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
 	for i, c := range changes {
 		changes[i].Rule = func(d state.Doc) (state.Doc, []state.Line, error) {
 			d, lines, err := c.Rule(d)
@@ -107,7 +107,7 @@ func (f cutsRanges) Change(ctx context.Context, changes ...state.Change) []state
 			return d, lines, err
 		}
 	}
-	return f.Store.Change(ctx, changes...)
+	return f.Store.Apply(ctx, changes...)
 }
 
 // runsAt makes the plan's run one of another instant.
@@ -409,8 +409,8 @@ type claims struct {
 	alerts map[claim]state.Tally
 }
 
-func (c claims) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	all := c.Store.Change(ctx, changes...)
+func (c claims) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
+	all := c.Store.Apply(ctx, changes...)
 	for _, got := range all {
 		for _, r := range got.Doc.Open {
 			if _, known := c.alerts[claimOf(r)]; !known {

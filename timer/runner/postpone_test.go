@@ -307,14 +307,14 @@ type newer struct {
 	tried int
 }
 
-func (s *newer) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	all := make([]state.Changed, len(changes))
+func (s *newer) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
+	all := make([]state.Applied, len(changes))
 	for i, c := range changes {
 		if c.ID == s.id {
 			s.tried++
 			all[i].Err = fmt.Errorf("its file: %w", state.ErrNewer)
 		} else {
-			all[i] = s.Store.Change(ctx, c)[0]
+			all[i] = s.Store.Apply(ctx, c)[0]
 		}
 	}
 	return all

@@ -19,14 +19,14 @@ type witness struct {
 	full error // of outcomes
 }
 
-func (w *witness) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+func (w *witness) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
 	for _, c := range changes {
 		what := "claim " + number(c.ID)
 		if n := len(w.seen); n == 0 || w.seen[n-1] != what { // the second time that its due instant is in the ledger is known
 			w.seen = append(w.seen, what)
 		}
 	}
-	return w.Store.Change(ctx, changes...)
+	return w.Store.Apply(ctx, changes...)
 }
 
 func (w *witness) EndAll(ctx context.Context, ends []state.Ending) []error {

@@ -65,11 +65,11 @@ func (d *disk) change(name string, f func() error) (err error) {
 	return nil
 }
 
-func (d *disk) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	all := make([]state.Changed, len(changes))
+func (d *disk) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
+	all := make([]state.Applied, len(changes))
 	for i, c := range changes {
 		all[i].Err = d.change("change", func() error {
-			all[i] = d.Store.Change(ctx, c)[0]
+			all[i] = d.Store.Apply(ctx, c)[0]
 			return all[i].Err
 		})
 	}

@@ -83,11 +83,11 @@ type belated struct {
 	n int
 }
 
-func (s *belated) Change(ctx context.Context, changes ...state.Change) []state.Changed {
-	all := s.Store.Change(ctx, changes...)
+func (s *belated) Apply(ctx context.Context, changes ...state.Change) []state.Applied {
+	all := s.Store.Apply(ctx, changes...)
 	if s.n++; s.n == 1 {
 		for i := range all {
-			all[i] = state.Changed{Err: errors.New("the change may be made later")}
+			all[i] = state.Applied{Err: errors.New("the change may be made later")}
 		}
 	}
 	return all

@@ -50,13 +50,13 @@ const recordWait = 5 * time.Second
 // Add makes the task. When a live task has the key, it is kept, or changed to the request, however
 // many calls do so at the same time. wake starts a runner when none lives, and reports whether one
 // does.
-func (c *Change) Add(ctx context.Context, st state.Changes, wake func(context.Context) bool) (Done, error) {
+func (c *Change) Add(ctx context.Context, st state.TaskWriter, wake func(context.Context) bool) (Done, error) {
 	e, err := st.Add(ctx, c.Task, c.Due)
 	return c.finish(ctx, st, wake, state.Added{Entry: e, Err: err})
 }
 
 // AddAll is Add for many tasks at once, in their order.
-func AddAll(ctx context.Context, st state.Changes, wake func(context.Context) bool, list []*Change) []Result {
+func AddAll(ctx context.Context, st state.TaskWriter, wake func(context.Context) bool, list []*Change) []Result {
 	drafts := make([]state.Draft, len(list))
 	for i, c := range list {
 		drafts[i] = state.Draft{Task: c.Task, Due: c.Due}
@@ -75,7 +75,7 @@ type Result struct {
 }
 
 // finish finishes the request, depending on what the store did with the task.
-func (c *Change) finish(ctx context.Context, st state.Changes, wake func(context.Context) bool, added state.Added) (Done, error) {
+func (c *Change) finish(ctx context.Context, st state.TaskWriter, wake func(context.Context) bool, added state.Added) (Done, error) {
 	give := c.Clock.Now().Add(recordWait)
 	for try := 0; ; try++ {
 		e, err := added.Entry, added.Err
@@ -125,7 +125,7 @@ func (c *Change) finish(ctx context.Context, st state.Changes, wake func(context
 // its history. A recurrence in the same words keeps its phase as well: otherwise a request that is
 // repeated would postpone it for ever. A task that waits for the same ends goes on waiting. A
 // one-shot gets a new due instant.
-func (c *Change) overwrite(ctx context.Context, st state.Changes, e state.Entry) (state.Entry, error) {
+func (c *Change) overwrite(ctx context.Context, st state.TaskWriter, e state.Entry) (state.Entry, error) {
 	r := *c
 	r.was, r.Passed = e, nil
 	t := &r.Task

@@ -124,7 +124,7 @@ var ErrOver = errors.New("it has ended")
 
 // Edit changes a task as a request says. When somebody else changes it meanwhile, or a runner takes
 // an occurrence, Edit applies the request to the new state.
-func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.Changes, e state.Entry) (Done, error) {
+func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.TaskWriter, e state.Entry) (Done, error) {
 	now, charged := w.Clock.Now(), false
 	for try := 0; ; try++ {
 		c := editing(w, s, e, now)
@@ -154,7 +154,7 @@ func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.Chan
 
 // write writes the change, if there is one. The instants that have come get their outcome in the
 // same transaction.
-func (c *Change) write(ctx context.Context, st state.Changes) (state.Entry, error) {
+func (c *Change) write(ctx context.Context, st state.TaskWriter) (state.Entry, error) {
 	e := c.was
 	if len(c.Fields) == 0 {
 		return e, nil

@@ -39,7 +39,7 @@ func Each(ctx context.Context, list []state.Entry, change func(e state.Entry) er
 
 // Remove ends tasks: no further occurrence of them starts. It returns them in their last state;
 // Open has what still runs of them.
-func Remove(ctx context.Context, st state.Changes, list []state.Entry, c clock.Clock) (removed []state.Entry, failed []Failure) {
+func Remove(ctx context.Context, st state.TaskWriter, list []state.Entry, c clock.Clock) (removed []state.Entry, failed []Failure) {
 	now := c.Now() // the same for all, because LastRemoved finds them by it
 	failed = Each(ctx, list, func(e state.Entry) error {
 		e, err := st.Remove(ctx, e.Task.ID, now)

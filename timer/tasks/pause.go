@@ -19,7 +19,7 @@ type Paused struct {
 
 // Pause pauses tasks until an instant; without one, until somebody resumes them. The answers are in
 // the order of the tasks.
-func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, now time.Time) []Paused {
+func Pause(ctx context.Context, st state.TaskWriter, found []state.Entry, until, now time.Time) []Paused {
 	all := make([]Paused, len(found))
 	var changes []state.Change
 	var index []int
@@ -29,7 +29,7 @@ func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, no
 			changes, index = append(changes, state.Change{ID: e.Task.ID, Now: now, Rule: state.Pause(until, now)}), append(index, i)
 		}
 	}
-	for k, answer := range st.Change(ctx, changes...) {
+	for k, answer := range st.Apply(ctx, changes...) {
 		p := &all[index[k]]
 		if p.Err = answer.Err; p.Err == nil {
 			p.Entry = answer.Doc.Entry()
@@ -48,7 +48,7 @@ type Resumed struct {
 // Resume ends the pause of tasks. The instants that have passed are skipped. When somebody else
 // changes a task meanwhile, Resume tries again with its new state. The answers are in the order of
 // the tasks.
-func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []state.Entry, now time.Time) []Resumed {
+func Resume(ctx context.Context, found state.Tasks, st state.TaskWriter, held []state.Entry, now time.Time) []Resumed {
 	all := make([]Resumed, len(held))
 	left := make([]*Resumed, len(held))
 	for i, e := range held {
@@ -77,7 +77,7 @@ func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []sta
 			lines, of = append(lines, line), append(of, r)
 		}
 		left = nil
-		for k, a := range st.Change(ctx, changes...) {
+		for k, a := range st.Apply(ctx, changes...) {
 			r := of[k]
 			switch {
 			case a.Err == nil:

@@ -13,7 +13,7 @@ import (
 )
 
 // Restore puts one removed task back. It returns the entry of the task with an error as well.
-func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
+func Restore(ctx context.Context, st state.TaskWriter, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
 	if err != nil {

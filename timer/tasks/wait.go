@@ -52,7 +52,7 @@ func ResumeWait(ctx context.Context, st state.Store, c clock.Clock, e state.Entr
 	due = e.Due
 	if left, held := e.Task.Wait.Rest(); held && e.Phase == state.Paused {
 		due = now.Add(left)
-		answer := st.Change(ctx, state.Change{ID: e.Task.ID, Rule: state.GoOnWaiting(due, c.Now()), Now: c.Now()})[0]
+		answer := st.Apply(ctx, state.Change{ID: e.Task.ID, Rule: state.GoOnWaiting(due, c.Now()), Now: c.Now()})[0]
 		switch {
 		case answer.Err == nil:
 			e = answer.Doc.Entry()
@@ -184,7 +184,7 @@ func (w *Wait) note(ctx context.Context, how func(now time.Time) state.Rule) (bo
 		return true, nil
 	}
 	now := w.clock.Now()
-	answer := w.st.Change(ctx, state.Change{ID: w.Entry.Task.ID, Rule: how(now), Now: now})[0]
+	answer := w.st.Apply(ctx, state.Change{ID: w.Entry.Task.ID, Rule: how(now), Now: now})[0]
 	switch {
 	case lostRace(answer.Err):
 		return false, nil
