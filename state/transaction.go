@@ -141,8 +141,8 @@ func (each Transactions) Charge(ctx context.Context, origin string, now time.Tim
 }
 
 // Dry returns what TaskWriter.Dry of a store returns. transact calls its function with a
-// transaction that is thrown away, and whose limits have what was planned. It may do so again if the
-// store has changed meanwhile.
+// transaction that is thrown away, and whose limits have what was planned. It may do so again if
+// the store has changed meanwhile.
 func Dry(transact func(context.Context, Planned, func(Transaction) error) error) TaskWriter {
 	d := &dry{keys: map[string]Doc{}}
 	planned := Planned{} // by earlier calls
