@@ -66,6 +66,10 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 // keeps the same file. A line that another process writes in between may be lost; nothing depends
 // on it.
 func (l *runnerLog) rotate() {
+	mine, err := l.to.Stat()
+	if there, e := os.Stat(l.path); err != nil || e != nil || !os.SameFile(mine, there) {
+		return // the state was removed or moved away, and another runner may log there
+	}
 	if text, err := plainfile.Read(l.path, maxLogRead, nil); err == nil {
 		old := l.path + ".1"
 		_ = os.Remove(old + ".new") // the file of a process that died

@@ -79,7 +79,7 @@ func (s *Store) syncAll(records []commit) error {
 // have been moved away with all that is in it.
 func (s *Store) syncFolder(path string) error {
 	err := s.disk.syncDir(path)
-	if missing(err) && path != s.dir && s.disk.mkdir(path) == nil {
+	if missing(err) && path != s.dir && s.stillLed() == nil && s.disk.mkdir(path) == nil {
 		err = s.disk.syncDir(filepath.Dir(path))
 	}
 	return err

@@ -98,9 +98,10 @@ type Store struct {
 	followed atomic.Bool // somebody follows the queue, or has followed it
 	opened   time.Time   // guarded, as Open has set it
 
-	mu      sync.Mutex // of the two below
-	guarded time.Time  // when guard last found no fault
-	whole   bool       // every folder was there then
+	mu      sync.Mutex  // of those below
+	guarded time.Time   // when guard last found no fault
+	whole   bool        // every folder was there then
+	led     os.FileInfo // the runner lock that this process took last, or nil
 }
 
 var _ state.Store = (*Store)(nil)
@@ -197,7 +198,27 @@ func (s *Store) path(place string) string {
 // Output returns the files with a run's output. Claim has made their folder.
 func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
 	base := filepath.Join(s.path(outputDir), taskID, fmt.Sprint(number))
-	return output.File(base + ".out"), output.File(base + ".err")
+	return stream{output.File(base + ".out"), s}, stream{output.File(base + ".err"), s}
+}
+
+// stream is a file with a run's output.
+type stream struct {
+	output.File
+	s *Store
+}
+
+// Create opens the file, and makes the folders of the state that are missing.
+func (o stream) Create(ctx context.Context) (*os.File, error) {
+	if err := o.s.stillLed(); err != nil {
+		return nil, err
+	}
+	f, err := o.File.Create(ctx)
+	if missing(err) {
+		if err = o.s.ready(); err == nil {
+			f, err = o.File.Create(ctx)
+		}
+	}
+	return f, err
 }
 
 // fail returns the error that the state cannot be used, with the reason. Errors that a caller

@@ -103,6 +103,26 @@ func (s *Store) queueGone() bool {
 	return missing(err)
 }
 
+// stillLed refuses a runner a folder from which its lock was removed, or in which another one has
+// its place. Somebody is removing the state, or has moved it away, and perhaps begun another one.
+func (s *Store) stillLed() error {
+	s.mu.Lock()
+	led := s.led
+	s.mu.Unlock()
+	if led == nil {
+		return nil
+	}
+	path := s.path(leadFile)
+	now, err := os.Stat(path)
+	if missing(err) {
+		return fmt.Errorf("%w: %s is gone", state.ErrUnusable, path)
+	}
+	if err == nil && !os.SameFile(now, led) {
+		return fmt.Errorf("%w: %s is not the lock that this runner took", state.ErrUnusable, path)
+	}
+	return nil
+}
+
 // ready checks all folders, and makes the missing ones.
 func (s *Store) ready() error {
 	if err := s.guard(); err != nil {
@@ -116,6 +136,9 @@ func (s *Store) ready() error {
 func (s *Store) furnish() error {
 	if s.inspect {
 		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
+	}
+	if err := s.stillLed(); err != nil {
+		return err
 	}
 	if err := s.vanished(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -38,6 +39,11 @@ func (s *Store) lead(ctx context.Context, r state.Leader, take func(lease.Runner
 	if err := s.sweep(ctx); err != nil {
 		l.Release()
 		return nil, err
+	}
+	if is, err := os.Stat(s.path(leadFile)); err == nil {
+		s.mu.Lock()
+		s.led = is
+		s.mu.Unlock()
 	}
 	return l, nil
 }

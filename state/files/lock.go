@@ -21,6 +21,9 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	if err := s.guardWriter(); err != nil {
 		return nil, err
 	}
+	if err := s.stillLed(); err != nil {
+		return nil, err
+	}
 	unlock, err = s.lock.Exclusive(ctx, s.furnish)
 	return unlock, fail("taking the state lock", err)
 }

@@ -57,6 +57,9 @@ const noteLimit = 1 << 16
 
 // note replaces a note. It takes no lock, and does not wait for the disk.
 func (s *Store) note(place string, v any) error {
+	if err := s.stillLed(); err != nil {
+		return err
+	}
 	data, err := codec.Encode(v)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
@@ -45,7 +46,7 @@ func tellsOfClaim(e watch.Event) bool {
 // remake makes folders again that are gone. It does not make a queue that is gone alone, and no
 // state folder: its runner has lost its lock with it.
 func (s *Store) remake() {
-	if s.guard() == nil && s.vanished() == nil {
+	if _, err := os.Stat(s.dir); err == nil && s.guard() == nil {
 		s.furnish() // if this fails it is tried again
 	}
 }

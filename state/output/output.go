@@ -22,11 +22,12 @@ import (
 // and only we may read it.
 type File string
 
-// Create opens the file, new or emptied. Its folder is made when it is not there.
+// Create opens the file, new or emptied. Its folder is made when it is not there, but not those
+// above that.
 func (p File) Create(context.Context) (*os.File, error) {
 	f, err := p.create()
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := plainfile.MkdirAll(filepath.Dir(string(p))); err != nil {
+		if err := plainfile.Mkdir(filepath.Dir(string(p))); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 		// beside it there is nothing to be forgotten

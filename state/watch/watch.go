@@ -45,7 +45,10 @@ type Watch struct {
 	Paths []string         // the folders; without all of them there is nothing to watch
 	Also  []string         // more of them, watched when they are there
 	Tells func(Event) bool // whether a change is worth a signal
-	Lost  func()           // called before a watch that was lost is set anew; or nil
+	// Lost is called when a watch that was lost could not be set anew for Tick, before that is
+	// tried again: it may make a folder that is not there. Not sooner, for whoever removes a folder
+	// may be about to remove the one above it, too. Or nil.
+	Lost func()
 	// Missed is called before a signal for changes of which Tells was not told, at each check among
 	// others; or nil.
 	Missed func()
@@ -158,9 +161,6 @@ func (w *Watch) again(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if w.Lost != nil {
-		w.Lost()
-	}
 	w.set()
 	w.later()
 	w.missed()
@@ -202,9 +202,15 @@ func (w *Watch) run(ctx context.Context) {
 		case <-errs: // events were lost, or the watch was
 			w.again(ctx)
 		case <-timer.C:
-			if w.watcher == nil || w.moved() {
+			switch {
+			case w.watcher == nil:
+				if w.Lost != nil && ctx.Err() == nil {
+					w.Lost()
+				}
 				w.again(ctx)
-			} else {
+			case w.moved():
+				w.again(ctx)
+			default:
 				w.later()
 				w.missed()
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // heard waits for a signal; how long decides nothing.
@@ -87,9 +89,38 @@ func TestLost(t *testing.T) {
 		t.Skip(err) // where what is watched cannot be moved
 	}
 	heard(t, signal, "the folder's end")
+	for { // it is made a Tick later
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		heard(t, signal, "the folder's end, again")
+	}
 	add(t, dir, "other")
 	add(t, dir, "told")
 	heard(t, signal, "an addition to the new folder")
+}
+
+// TestLostIsNotMadeAtOnce: whoever removes a folder that is watched removes, perhaps, the one above it, and must not find there what was just made.
+func TestLostIsNotMadeAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "watched")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := &Watch{Paths: []string{dir}, Tells: func(Event) bool { return false }, Lost: func() { t.Error("it is made at once") }}
+	signal := w.Set()
+	defer w.drop()
+	if w.watcher == nil {
+		t.Skip("nothing tells of changes here")
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Skip(err) // where what is watched cannot be removed
+	}
+	soonest := time.Now().Add(Tick)
+	w.take(t.Context(), fsnotify.Event{Name: dir, Op: fsnotify.Remove})
+	heard(t, signal, "the folder's end")
+	if w.watcher != nil || w.next.Before(soonest) {
+		t.Errorf("it is tried again at %v, want no sooner than %v", w.next, soonest)
+	}
 }
 
 // TestGone: a file that goes or is replaced is told of, and one that is not there, too.
