@@ -76,10 +76,10 @@ func (s *Store) syncAll(records []commit) error {
 
 // syncFolder makes the disk take the names in a folder of the state. One that somebody has removed
 // is made again, for the log would grow until it is there. The state folder itself is not: it may
-// have been moved away with all that is in it.
+// have been moved away with all that is in it. Nor is the queue, if there were tasks (vanished).
 func (s *Store) syncFolder(path string) error {
 	err := s.disk.syncDir(path)
-	if missing(err) && path != s.dir && s.stillLed() == nil && s.disk.mkdir(path) == nil {
+	if missing(err) && path != s.dir && s.stillLed() == nil && s.vanished() == nil && s.disk.mkdir(path) == nil {
 		err = s.disk.syncDir(filepath.Dir(path))
 	}
 	return err

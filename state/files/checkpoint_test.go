@@ -312,3 +312,32 @@ func TestSyncWithoutAFolder(t *testing.T) {
 		t.Errorf("the log has %d records, its head is %+v", len(list), head)
 	}
 }
+
+// TestSyncWithoutTheQueue: somebody has moved the queue away. It is not made again, as long as the ledger knows of tasks: an empty one would say that nothing
+// is pending.
+func TestSyncWithoutTheQueue(t *testing.T) {
+	s := open(t, scratch(t))
+	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	queue, aside := s.path(queueDir), s.path("aside")
+	if err := os.Rename(queue, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sync(ctx); !errors.Is(err, state.ErrUnusable) {
+		t.Errorf("with an empty queue: %v", err)
+	}
+	if _, err := os.Lstat(queue); !os.IsNotExist(err) {
+		t.Fatalf("the queue is made again: %v", err)
+	}
+	if err := os.Rename(aside, queue); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(ctx); err != nil || list.Len != 1 {
+		t.Errorf("%d tasks: %v", list.Len, err)
+	}
+	if err := s.Sync(ctx); err != nil {
+		t.Error(err)
+	}
+	if list, _ := records(t, s); len(list) > 0 {
+		t.Errorf("the log has %d records", len(list))
+	}
+}
