@@ -1,13 +1,17 @@
 package fleet_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
+	"github.com/ouro-timer/ouro-timer/state/fleet/model"
+	"github.com/ouro-timer/ouro-timer/state/memory"
 )
 
 // TestGarbledCells damages one cell of each kind, as a version to come could write it: it is left out and reported, and nothing else suffers.
@@ -79,4 +83,57 @@ func TestGarbledCells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGarbledHeartbeats: a runner whose heartbeats cannot be read, as those of a newer version, lives. What it has is not taken over, and its notices are its own.
+func TestGarbledHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, kv := t.Context(), model.New()
+		a, b := newMachine(t, kv, "b"), newMachine(t, kv, "a") // the first by name is not the one with the notices
+		e, told := ran(t, a, "tea\n"), ran(t, a, "tea\n")
+		told.Line.Tell, told.Line.News = []string{"webhook"}, state.NewsOutput
+		if err := a.End(ctx, told.Record, told.Line); err != nil {
+			t.Fatal(err)
+		}
+		a.cable.cut.Store(true)
+		var key string
+		if _, err := kv.Prefix(ctx, "h.", 0, func(c fleet.Cell) bool {
+			if strings.Contains(string(c.Data), `"name":"b"`) {
+				key = c.Key
+			}
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		took := e.Record
+		took.Runner = b.ident()
+		late := fleet.New(kv, fleet.Options{Local: memory.New(), Node: state.Node{Name: "c"}}) // has never heard another
+		for beat := 0; beat < 60 && !t.Failed(); beat++ { // five minutes
+			if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte("[1]")}, TTL: 20 * time.Second}}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+			for _, s := range []*fleet.Store{b.Store, late} {
+				if yes, err := s.Leased(ctx, "b", true); !yes || err != nil {
+					t.Errorf("it is dead for %s after heartbeat %d: %v", s.Here().Name, beat, err)
+				}
+			}
+		}
+		if err := b.Note(ctx, took); !errors.Is(err, state.ErrTaken) {
+			t.Errorf("its run is taken over: %v", err)
+		}
+		if due, _, _, err := b.Outbox(ctx, time.Now().Add(time.Hour), 0); err != nil || len(due) > 0 {
+			t.Errorf("another delivers %v: %v", due, err)
+		}
+		time.Sleep(21*time.Second + state.LostAfter)
+		if yes, err := b.Leased(ctx, "b", true); yes || err != nil {
+			t.Errorf("it lives without a heartbeat: %v", err)
+		}
+		if err := b.Note(ctx, took); err != nil {
+			t.Errorf("its run is not taken over: %v", err)
+		}
+		if err := errors.Join(a.lease.Release(), b.lease.Release()); err != nil {
+			t.Log(err)
+		}
+	})
 }

@@ -20,7 +20,8 @@ type Runner struct {
 	Runs    int  `json:"-"` // its open claims
 }
 
-// runnerIn returns the runner whose heartbeat is in a cell.
+// runnerIn returns the runner whose heartbeat is in a cell. A heartbeat that cannot be decoded, as a
+// newer version may write it, says no more than that there is a runner (lives).
 func runnerIn(c Cell) (r Runner, there bool) {
 	if len(c.Data) == 0 || decode(c, &r) != nil {
 		return Runner{}, false
@@ -31,13 +32,18 @@ func runnerIn(c Cell) (r Runner, there bool) {
 // Runners returns the living runners, in order of their nodes.
 func (s *Store) Runners(ctx context.Context) (list []Runner, err error) {
 	cells, _, err := s.all(ctx, heartbeats)
+	return runnersIn(cells), err
+}
+
+// runnersIn returns the runners whose heartbeats can be decoded, in order of their nodes.
+func runnersIn(cells []Cell) (list []Runner) {
 	for _, c := range cells {
 		if r, there := runnerIn(c); there {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b Runner) int { return slices.Compare([]string{a.Name}, []string{b.Name}) })
-	return list, err
+	slices.SortFunc(list, func(a, b Runner) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // Leaders returns the living runners by the names of their nodes.
@@ -157,12 +163,23 @@ func (s *Store) Homeless(ctx context.Context) (ids []string, err error) {
 // delivers returns a function that reports whether this node delivers the notices of a node: its
 // own, and, when it is the first node with a runner, those of nodes without one.
 func (s *Store) delivers(ctx context.Context) (func(node string) bool, error) {
-	runners, err := s.Runners(ctx)
+	cells, _, err := s.all(ctx, heartbeats)
 	if err != nil {
 		return nil, err
 	}
+	runners := runnersIn(cells)
 	first := len(runners) == 0 || runners[0].Name == s.o.Node.Name
 	return func(node string) bool {
-		return node == s.o.Node.Name || first && !slices.ContainsFunc(runners, func(r Runner) bool { return r.Name == node })
+		return node == s.o.Node.Name || first && !slices.ContainsFunc(cells, func(c Cell) bool { return c.Key == heartbeatKey(node) })
 	}, nil
+}
+
+// lives reports whether a runner sends heartbeats. One of its node that cannot be decoded may be
+// its own.
+func (s *Store) lives(ctx context.Context, i state.Ident) (bool, error) {
+	cells, _, err := s.all(ctx, heartbeats)
+	return slices.ContainsFunc(cells, func(c Cell) bool {
+		r, readable := runnerIn(c)
+		return r.Leader.Ident == i || !readable && c.Key == heartbeatKey(i.Node)
+	}), err
 }

@@ -32,9 +32,9 @@ func (s *Store) Leased(ctx context.Context, node string, begun bool) (bool, erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	released := false
-	for _, p := range s.peers {
-		if p.runner.Node != node {
+	released, its := false, heartbeatKey(node)
+	for key, p := range s.peers {
+		if p.runner.Node != node && key != its {
 			continue
 		}
 		if !p.released && (cut || time.Since(p.seen) < most) {
@@ -96,9 +96,14 @@ func (s *Store) look(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.peersRead = time.Now()
 	for key, c := range found {
-		if r, ok := runnerIn(c); ok && s.peers[key].rev != c.Rev {
-			s.peers[key] = peer{seen: s.peersRead, rev: c.Rev, runner: r.Leader.Ident}
+		p := s.peers[key]
+		if p.rev == c.Rev || len(c.Data) == 0 {
+			continue
 		}
+		if r, ok := runnerIn(c); ok {
+			p.runner = r.Leader.Ident
+		}
+		s.peers[key] = peer{seen: s.peersRead, rev: c.Rev, runner: p.runner}
 	}
 	for key, p := range s.peers {
 		c, ok := found[key]

@@ -213,11 +213,9 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 			return d, nil, state.ErrEnded
 		}
 		if has := d.Open[i].Runner; has != r.Runner {
-			living, err := s.Runners(ctx)
-			if err != nil {
+			if lives, err := s.lives(ctx, has); err != nil {
 				return d, nil, err
-			}
-			if slices.ContainsFunc(living, func(o Runner) bool { return o.Leader.Ident == has }) {
+			} else if lives {
 				return d, nil, state.ErrTaken
 			}
 		}
