@@ -57,12 +57,10 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	first := Runner{Node: s.o.Node, Leader: r, Rules: s.o.Rules(), Free: 1}
 	l := &lease{Lease: local, s: s, heartbeat: first, stop: stop, done: make(chan struct{})}
-	err = s.announce(ctx, l)
-	if err == nil {
-		if err = s.tellSpooled(ctx); err != nil {
-			// or others would wait for a runner that is not there
-			err = errors.Join(err, l.replaceHeartbeat(context.WithoutCancel(ctx), nil))
-		}
+	// The heartbeat comes last. That of a runner that cannot begin would have others wait for it; and
+	// if it took it back, they would at once end what its predecessor has left running here.
+	if err = s.tellSpooled(ctx); err == nil {
+		err = s.announce(ctx, l)
 	}
 	if err != nil {
 		stop()

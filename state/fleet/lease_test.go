@@ -2,7 +2,10 @@ package fleet_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/fleet"
@@ -10,27 +13,86 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/memory"
 )
 
-// TestLeadRefused: a runner that cannot begin, since an outcome that was kept here is damaged, has told nobody that it lives.
+// TestLeadRefused: a runner that cannot begin, since an outcome that was kept here is damaged, has told nobody that it lives, or that it ends: others wait as
+// long as before for what its predecessor has left.
 func TestLeadRefused(t *testing.T) {
-	ctx, local := t.Context(), memory.New()
-	s := fleet.New(model.New(), fleet.Options{Local: local, Node: state.Node{Name: "n"}})
-	if err := local.Spool(ctx, "x", "{"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Lead(ctx, state.Leader{Ident: self}); !errors.Is(err, state.ErrUnusable) {
-		t.Fatal("it begins:", err)
-	}
-	if list, err := s.Runners(ctx); err != nil || len(list) != 0 {
-		t.Errorf("%v live: %v", list, err)
-	}
-	if err := local.Spool(ctx, "x", ""); err != nil {
-		t.Fatal(err)
-	}
-	l, err := s.Lead(ctx, state.Leader{Ident: self})
-	if err != nil {
-		t.Fatal("without it:", err)
-	}
-	if err := l.Release(); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, local, kv := t.Context(), memory.New(), model.New()
+		killed, other := newMachine(t, kv, "n"), newMachine(t, kv, "other")
+		killed.cable.cut.Store(true)
+		s := fleet.New(kv, fleet.Options{Local: local, Node: killed.Here()})
+		if !other.leased(t, killed, true) {
+			t.Error("it is dead at once")
+		}
+		lives := func(want bool) {
+			t.Helper()
+			time.Sleep(21 * time.Second) // after which a heartbeat is dropped
+			if list, err := s.Runners(ctx); err != nil || len(list) != 1 {
+				t.Errorf("%v live: %v", list, err)
+			}
+			if got := other.leased(t, killed, true); got != want {
+				t.Errorf("its predecessor counts as alive: %v", got)
+			}
+		}
+		lives(true)
+		if err := local.Spool(ctx, "x", "{"); err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			if _, err := s.Lead(ctx, state.Leader{Ident: state.Ident{Node: "n", Boot: "n", PID: 2}}); !errors.Is(err, state.ErrUnusable) {
+				t.Fatal("it begins:", err)
+			}
+			lives(true)
+		}
+		lives(false) // as if nobody had tried
+		if err := local.Spool(ctx, "x", ""); err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.Lead(ctx, state.Leader{Ident: state.Ident{Node: "n", Boot: "n", PID: 2}})
+		if err != nil {
+			t.Fatal("without it:", err)
+		}
+		for _, l := range []state.Lease{l, killed.lease, other.lease} {
+			if err := l.Release(); err != nil {
+				t.Log(err)
+			}
+		}
+	})
+}
+
+// TestLeadBesideGarbled: an outcome that was kept here stays while its task cannot be read, and the runner begins.
+func TestLeadBesideGarbled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, kv := t.Context(), model.New()
+		a := newMachine(t, kv, "a")
+		ends := []state.Ending{ran(t, a, ""), ran(t, a, "")}
+		a.cable.cut.Store(true)
+		for _, err := range a.EndAll(ctx, ends) {
+			if !errors.Is(err, state.ErrUnusable) {
+				t.Error("away from the servers:", err)
+			}
+		}
+		_ = a.lease.Release()
+		key := "s." + strings.Join(strings.Split(ends[0].Record.Task.ID, ""), ".")
+		whole := must(kv.Get(ctx, key)).Data
+		for i, data := range []string{"[1]", string(whole)} {
+			if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte(data)}}}); err != nil {
+				t.Fatal(err)
+			}
+			next := fleet.New(kv, fleet.Options{Local: a.local, Node: a.Here()})
+			l, err := next.Lead(ctx, state.Leader{Ident: state.Ident{Node: "a", Boot: "a", PID: i + 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list := must(a.local.Spooled(ctx)); len(list) != 1-i {
+				t.Errorf("kept: %v", list)
+			}
+			if open, _, err := next.Open(ctx); err != nil || len(open) > 0 {
+				t.Errorf("open: %v, %v", open, err)
+			}
+			if err := l.Release(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

@@ -86,7 +86,8 @@ func (s *Store) unspool(ctx context.Context, r state.Record) {
 	}
 }
 
-// tellSpooled sends the outcomes that earlier runners of this machine could not send.
+// tellSpooled sends the outcomes that earlier runners of this machine could not send. Those of tasks
+// that cannot be read stay for a later runner, which may be newer.
 func (s *Store) tellSpooled(ctx context.Context) error {
 	list, err := s.Local.Spooled(ctx)
 	for name, text := range list {
@@ -98,7 +99,7 @@ func (s *Store) tellSpooled(ctx context.Context) error {
 		s.spool[name] = true
 		s.mu.Unlock()
 		r := state.Record{Task: state.Task{ID: o.ID}, Number: o.Number, Due: o.Due, Claimed: o.Claimed, Runner: o.Runner}
-		if e := s.End(ctx, r, o.Line); errors.Is(e, state.ErrUnusable) {
+		if e := s.End(ctx, r, o.Line); errors.Is(e, state.ErrUnusable) && !garbled(e) {
 			return errors.Join(err, e)
 		}
 	}
