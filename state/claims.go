@@ -66,8 +66,9 @@ type Ending struct {
 	Record Record
 	Line   Line
 	// Tell, if it is not nil, completes the line within the change itself, from the tally before
-	// it: what is told of an end depends on the ends before. It may be called more than once, each
-	// time with the line as it is here.
+	// it: what is told of an end depends on the ends before. Of the tally, only Failing counts, and
+	// whether Output is there and not that of the line. It may be called more than once, each time
+	// with the line as it is here.
 	Tell func(before Tally, line *Line)
 }
 

@@ -108,7 +108,7 @@ func TestGarbledHeartbeats(t *testing.T) {
 		took := e.Record
 		took.Runner = b.ident()
 		late := fleet.New(kv, fleet.Options{Local: memory.New(), Node: state.Node{Name: "c"}}) // has never heard another
-		for beat := 0; beat < 60 && !t.Failed(); beat++ { // five minutes
+		for beat := 0; beat < 60 && !t.Failed(); beat++ {                                      // five minutes
 			if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte("[1]")}, TTL: 20 * time.Second}}); err != nil {
 				t.Fatal(err)
 			}

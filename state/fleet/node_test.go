@@ -312,6 +312,67 @@ func TestSpoolKnowsTheTally(t *testing.T) {
 	})
 }
 
+// TestSpoolTells: what is told of an outcome that the next runner tells depends on the ends before it, as of any other.
+func TestSpoolTells(t *testing.T) {
+	tell := func(before state.Tally, l *state.Line) {
+		l.Inbox, l.Tell = state.ItemResult, append(l.Tell, "webhook")
+		switch {
+		case before.Failing:
+			l.News = state.NewsRecovery
+		case before.Output != "" && before.Output != l.StdoutSum:
+			l.News = state.NewsChange
+		default:
+			l.News = state.NewsOutput
+		}
+	}
+	for _, c := range []struct {
+		before state.Line
+		want   string
+	}{
+		{state.Line{}, state.NewsOutput},
+		{state.Line{Outcome: state.OK, StdoutSum: "tea"}, state.NewsOutput},
+		{state.Line{Outcome: state.OK, StdoutSum: "milk"}, state.NewsChange},
+		{state.Line{Outcome: state.Failed, StdoutSum: "milk"}, state.NewsRecovery},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, now, kv := t.Context(), time.Now(), model.New()
+			a := newMachine(t, kv, "a")
+			id := hourly(t, a, now, 1)[0]
+			claim := func(i int) state.Record {
+				due := now.Add(time.Duration(i) * time.Hour)
+				return must(a.Claim(ctx, id, due, due.Add(time.Hour), a.ident(), due))
+			}
+			first, second := claim(0), claim(1)
+			e := state.Ending{Record: second, Line: state.Line{At: now, Outcome: state.OK, StdoutSum: "tea"}, Tell: tell}
+			a.cable.cut.Store(true)
+			if err := a.EndAll(ctx, []state.Ending{e})[0]; !errors.Is(err, state.ErrUnusable) {
+				t.Fatal("away from the servers:", err)
+			}
+			_ = a.lease.Release()
+			next := fleet.New(kv, fleet.Options{Local: a.local, Node: a.Here()})
+			if c.before.At = now; c.before.Outcome != "" { // it ended later than the other, and is told first
+				if err := next.End(ctx, first, c.before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l, err := next.Lead(ctx, state.Leader{Ident: state.Ident{Node: "a", Boot: "a", PID: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got state.Line
+			if _, _, err := next.Log(ctx, id, func(l state.Line) bool { got = l; return false }); err != nil {
+				t.Fatal(err)
+			}
+			if got.News != c.want || got.Inbox != state.ItemResult || !slices.Equal(got.Tell, []string{"webhook"}) || got.StdoutSum != "tea" {
+				t.Errorf("after %+v, it tells %q", c.before, got.News)
+			}
+			if err := l.Release(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestSkew: a machine knows how far its clock is off from that of the servers.
 func TestSkew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,6 @@ type openClaims struct {
 	until uint64 // the revision up to which they are read; 0: not at all
 	read  time.Time
 	tasks map[string][]state.Record // by ID, without the texts of the tasks
-	// tallies has those of the same tasks
-	tallies map[string]state.Tally
 	// garbled has why the states of tasks cannot be decoded, by ID
 	garbled map[string]error
 }
@@ -31,13 +29,12 @@ const openTrusted = tombstone / 4
 // decoded.
 func (o *openClaims) note(id string, r *record, garbled error) {
 	delete(o.tasks, id)
-	delete(o.tallies, id)
 	delete(o.garbled, id)
 	switch {
 	case garbled != nil:
 		o.garbled[id] = garbled
 	case r != nil && len(r.Open) > 0:
-		o.tasks[id], o.tallies[id] = r.doc(id).Open, r.Tally
+		o.tasks[id] = r.doc(id).Open
 	}
 }
 
@@ -51,17 +48,15 @@ func (o *openClaims) refresh(ctx context.Context, s *Store, also func(id string,
 		o.until = 0
 	}
 	for {
-		into := o
-		if o.until == 0 { // what was known stays known until there is an answer
-			into = &openClaims{tasks: map[string][]state.Record{}, tallies: map[string]state.Tally{}, garbled: map[string]error{}}
+		if o.until == 0 {
+			o.tasks, o.garbled = map[string][]state.Record{}, map[string]error{}
 		}
 		last, err = s.scan(ctx, living, o.until, func(c Cell) {
 			id, r, err := taskIn(c)
-			into.note(id, r, err)
+			o.note(id, r, err)
 			also(id, r)
 		})
 		if err == nil && last >= o.until {
-			o.tasks, o.tallies, o.garbled = into.tasks, into.tallies, into.garbled
 			o.until, o.read = last, now
 			return last, nil
 		}
@@ -70,14 +65,6 @@ func (o *openClaims) refresh(ctx context.Context, s *Store, also func(id string,
 		}
 		// the servers have an older state than before, as from a backup
 	}
-}
-
-// tally returns the tally of a task with open claims, as it was when it was last read here; zero if
-// it was not.
-func (o *openClaims) tally(id string) state.Tally {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tallies[id]
 }
 
 // claims returns the open claims that are wanted, oldest first. A claim that is garbled, or whose

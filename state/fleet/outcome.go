@@ -2,12 +2,15 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +25,43 @@ type spooled struct {
 	Claimed time.Time   `json:"claimed"`
 	Runner  state.Ident `json:"runner"`
 	Line    state.Line  `json:"line"`
+	// the line as it is told after a failure, and after another output, if that differs
+	Failing *state.Line `json:"failing,omitempty"`
+	Changed *state.Line `json:"changed,omitempty"`
+}
+
+// spooledOf returns what the spool keeps of an ending. What is told of it depends on the ends before
+// (state.Ending.Tell), which only the servers know.
+func spooledOf(e state.Ending) spooled {
+	line := func(before state.Tally) state.Line {
+		l := e.Line
+		l.Tell = slices.Clone(l.Tell)
+		if e.Tell != nil {
+			e.Tell(before, &l)
+		}
+		return l
+	}
+	o := spooled{ID: e.Record.Task.ID, Number: e.Record.Number, Due: e.Record.Due, Claimed: e.Record.Claimed, Runner: e.Record.Runner, Line: line(state.Tally{})}
+	if l := line(state.Tally{Failing: true}); !reflect.DeepEqual(l, o.Line) {
+		o.Failing = &l
+	}
+	if l := line(state.Tally{Output: "not " + e.Line.StdoutSum}); !reflect.DeepEqual(l, o.Line) {
+		o.Changed = &l
+	}
+	return o
+}
+
+// ending is the ending that the spool has kept.
+func (o spooled) ending() state.Ending {
+	r := state.Record{Task: state.Task{ID: o.ID}, Number: o.Number, Due: o.Due, Claimed: o.Claimed, Runner: o.Runner}
+	return state.Ending{Record: r, Line: o.Line, Tell: func(before state.Tally, l *state.Line) {
+		switch {
+		case before.Failing:
+			*l = *cmp.Or(o.Failing, l)
+		case before.Output != "" && before.Output != l.StdoutSum:
+			*l = *cmp.Or(o.Changed, l)
+		}
+	}}
 }
 
 func spoolName(r state.Record) string { return fmt.Sprintf("%s-%d", r.Task.ID, r.Number) }
@@ -60,12 +100,11 @@ func (s *Store) intoSpool(ctx context.Context, e state.Ending) {
 	s.mu.Lock()
 	there := s.spool[name]
 	s.mu.Unlock()
-	line := e.Line
-	if e.Tell != nil { // whoever sends it cannot ask again who is told
-		e.Tell(s.opened.tally(e.Record.Task.ID), &line)
+	if there {
+		return
 	}
-	data, err := json.Marshal(spooled{e.Record.Task.ID, e.Record.Number, e.Record.Due, e.Record.Claimed, e.Record.Runner, line})
-	if there || err != nil || s.Local.Spool(ctx, name, string(data)) != nil {
+	data, err := json.Marshal(spooledOf(e))
+	if err != nil || s.Local.Spool(ctx, name, string(data)) != nil {
 		return
 	}
 	s.mu.Lock()
@@ -98,8 +137,7 @@ func (s *Store) tellSpooled(ctx context.Context) error {
 		s.mu.Lock()
 		s.spool[name] = true
 		s.mu.Unlock()
-		r := state.Record{Task: state.Task{ID: o.ID}, Number: o.Number, Due: o.Due, Claimed: o.Claimed, Runner: o.Runner}
-		if e := s.End(ctx, r, o.Line); errors.Is(e, state.ErrUnusable) && !garbled(e) {
+		if e := s.EndAll(ctx, []state.Ending{o.ending()})[0]; errors.Is(e, state.ErrUnusable) && !garbled(e) {
 			return errors.Join(err, e)
 		}
 	}
