@@ -137,3 +137,42 @@ func TestGarbledHeartbeats(t *testing.T) {
 		}
 	})
 }
+
+// TestPruneBesideGarbled: a line that cannot be read is dropped with the next one that is old enough, and otherwise stays for who can read it.
+func TestPruneBesideGarbled(t *testing.T) {
+	ctx, kv := t.Context(), model.New()
+	s := fleet.New(kv, fleet.Options{Local: memory.New()})
+	garble := func() {
+		if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: "l.aaaa", Rev: fleet.Any, Data: []byte("[1]")}, Append: true}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	created(ctx, s, 1)
+	garble()
+	created(ctx, s, 3) // the first of them is of the same minute, the others are later
+	garble()
+	read := func() (lines, problems int) {
+		_, list, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines, len(list)
+	}
+	for _, c := range []struct {
+		age                           time.Duration
+		dropped, gone, left, problems int
+	}{
+		{time.Minute, 3, 2, 2, 1},
+		{time.Minute, 0, 2, 2, 1},
+		{time.Hour, 2, 4, 0, 1},
+	} {
+		p, err := s.Prune(ctx, state.Keep{Ended: time.Hour}, start.Add(time.Hour+c.age))
+		if err != nil || p.Lines != c.dropped {
+			t.Errorf("%d lines are dropped: %v", p.Lines, err)
+		}
+		gone, _, err := s.Gone(ctx)
+		if lines, problems := read(); err != nil || gone.Lines != c.gone || lines != c.left || problems != c.problems {
+			t.Errorf("%d lines are counted, %d are left, and %d cannot be read: %v", gone.Lines, lines, problems, err)
+		}
+	}
+}

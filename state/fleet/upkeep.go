@@ -54,29 +54,33 @@ func (s *Store) purge(ctx context.Context, prefix string, to uint64) error {
 	return s.patiently(ctx, func(ctx context.Context) error { return s.kv.Purge(ctx, prefix, to) })
 }
 
-// pruneLines drops the beginning of the ledger, up to the first line that is kept. It counts the
-// lines first. A count that includes lines that are still there is corrected by the next call,
-// because they begin where the count says.
+// pruneLines drops the beginning of the ledger, up to the first line that is kept. A line that
+// cannot be decoded, as a newer version may write it, is as old as the next one that can be. It
+// counts the lines first. A count that includes lines that are still there is corrected by the next
+// call, because they begin where the count says.
 func (s *Store) pruneLines(ctx context.Context, before time.Time) (n int, err error) {
 	sum, c, err := s.past(ctx)
 	if err != nil {
 		return 0, err
 	}
+	at, read := sum.To, 0
 	err = s.receive(ctx, func(ctx context.Context, yield func(Cell) bool) error {
-		_, err := s.kv.Prefix(ctx, ledger, sum.To, yield)
+		_, err := s.kv.Prefix(ctx, ledger, at, yield)
 		return err
 	}, func(c Cell) bool {
+		at = c.Rev
+		read++
 		var l state.Line
-		if decode(c, &l) == nil {
-			if !l.At.Before(before) || n == linesMost {
-				return false
-			}
-			sum.Gone.Lines++
-			sum.Gone.Until = state.UTC(l.At)
-			sum.Gone.Sums.Count(l)
+		if decode(c, &l) != nil {
+			return true
 		}
-		n++
-		sum.To = c.Rev
+		if !l.At.Before(before) || n >= linesMost {
+			return false
+		}
+		sum.Gone.Lines++
+		sum.Gone.Until = state.UTC(l.At)
+		sum.Gone.Sums.Count(l)
+		sum.To, n = c.Rev, read
 		return true
 	})
 	if err != nil || n == 0 {
