@@ -103,3 +103,55 @@ func answerPages(t *testing.T, in *nats.Inbox, all []fleet.Cell, has chan uint64
 		}
 	}
 }
+
+// TestAnswersThatLack: an answer of which messages were lost on their way is no answer.
+func TestAnswersThatLack(t *testing.T) {
+	ctx := t.Context()
+	servers := natstest.Start(t, 1, `mappings: { "$JS.API.DIRECT.GET.OURO_lack": "pages" }`)
+	kv := open(t, servers, "lack", 1)
+	var want []uint64
+	for i := range 5 {
+		if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: fmt.Sprintf("d.%d", i), Data: []byte("x")}}}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, uint64(i+1))
+	}
+	conn, err := nats.Dial(ctx, nats.Options{Servers: []string{servers.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	pages, err := conn.Listen(ctx, "pages", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Request(ctx, nats.Msg{Subject: "nobody"}); !errors.Is(err, nats.ErrNobody) {
+		t.Fatal(err)
+	}
+	lost := make(chan uint64)
+	go func() {
+		for {
+			m, err := pages.Next(ctx, 0)
+			if err != nil {
+				return
+			}
+			without, before := <-lost, "0"
+			for _, rev := range want {
+				this := strconv.FormatUint(rev, 10)
+				h := nats.Header{"Nats-Sequence": this, "Nats-Subject": "OURO.lack.d." + this, "Nats-Last-Sequence": before}
+				if before = this; rev != without {
+					_ = pages.Send(nats.Msg{Subject: m.Reply, Data: []byte("x"), Header: h})
+				}
+			}
+			_ = pages.Send(nats.Msg{Subject: m.Reply, Header: nats.Header{"Status": "204", "Nats-Last-Sequence": before}})
+		}
+	}()
+	for _, without := range []uint64{0, 1, 3, 5} {
+		var got []uint64
+		go func() { lost <- without }()
+		_, err := kv.Prefix(ctx, "d.", 0, func(c fleet.Cell) bool { got = append(got, c.Rev); return true })
+		if whole := slices.Equal(got, want); whole != (without == 0) || whole != (err == nil) || !slices.Equal(got, want[:len(got)]) {
+			t.Errorf("without %d: %v, %v", without, got, err)
+		}
+	}
+}

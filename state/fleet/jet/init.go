@@ -42,6 +42,7 @@ type streamInfo struct {
 	State struct {
 		Messages uint64 `json:"messages"`
 		Bytes    uint64 `json:"bytes"`
+		Last     uint64 `json:"last_seq"`
 	} `json:"state"`
 }
 

@@ -46,6 +46,7 @@ type KV struct {
 	stream  string
 	root    string        // the beginning of all subjects
 	batches chan struct{} // holds one value for each batch that has no answer yet
+	leader  leader
 }
 
 var _ fleet.KV = (*KV)(nil)
@@ -73,7 +74,7 @@ func Open(ctx context.Context, o Options) (*KV, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fleet.ErrAway, err)
 	}
-	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost)}, nil
+	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost), leader: leader{by: nc.Info().Name}}, nil
 }
 
 // certificates returns the TLS configuration with the certificates of the options.
@@ -193,7 +194,20 @@ const nonceHeader = "Ouro-Nonce"
 // Get implements fleet.KV: the leader of the stream answers. Of a prefix, it is the last message of
 // all keys.
 func (k *KV) Get(ctx context.Context, key string) (fleet.Cell, error) {
-	return k.last(ctx, k.stream, k.subject(key))
+	for {
+		c, err := k.last(ctx, k.stream, k.subject(key))
+		if err != nil {
+			return fleet.Cell{}, err
+		}
+		switch asked, err := k.checkLeader(ctx); {
+		case err != nil:
+			return fleet.Cell{}, err
+		case !asked:
+			k.leader.saw(c.Rev)
+			return c, nil
+		}
+		// this answer may be from before
+	}
 }
 
 // cell reads a message of the stream that a server has sent.
@@ -202,6 +216,7 @@ func (k *KV) cell(m nats.Msg) (fleet.Cell, error) {
 		return fleet.Cell{}, fmt.Errorf("the server answers %s %s", status, m.Header["Description"])
 	}
 	rev, err := strconv.ParseUint(m.Header["Nats-Sequence"], 10, 64)
+	k.leader.saw(rev)
 	return fleet.Cell{Key: strings.TrimPrefix(m.Header["Nats-Subject"], k.root), Rev: rev, Data: m.Data, Nonces: m.Header[nonceHeader]}, err
 }
 
@@ -264,13 +279,20 @@ func (k *KV) Commit(ctx context.Context, ops []fleet.Op) error {
 		}
 		list[len(list)-1].Header["Nats-Batch-Commit"] = "1"
 	}
-	_, err := k.publish(ctx, list...)
+	done, err := k.publish(ctx, list...)
+	k.leader.saw(done.Seq)
 	return err
 }
 
-// publish sends messages and waits for the ack of the last, which has a number if that is of a
-// counter.
-func (k *KV) publish(ctx context.Context, list ...nats.Msg) (number string, err error) {
+// ack is the answer to messages that are in a stream now.
+type ack struct {
+	Error  *apiError `json:"error"`
+	Seq    uint64    `json:"seq"` // of the last
+	Number string    `json:"val"` // of a counter
+}
+
+// publish sends messages and waits for the ack of the last.
+func (k *KV) publish(ctx context.Context, list ...nats.Msg) (done ack, err error) {
 	answer, err := k.request(ctx, list...)
 	if errors.Is(err, nats.ErrNobody) { // either there is no leader just now, or there is no stream
 		if _, e := k.Get(ctx, ""); errors.Is(e, fleet.ErrUnmade) {
@@ -278,18 +300,14 @@ func (k *KV) publish(ctx context.Context, list ...nats.Msg) (number string, err 
 		}
 	}
 	if err != nil {
-		return "", err
+		return ack{}, err
 	}
-	var ack struct {
-		Error  *apiError `json:"error"`
-		Number string    `json:"val"`
-	}
-	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return "", err
+	if err := json.Unmarshal(answer.Data, &done); err != nil {
+		return ack{}, err
 	}
 	// After 10176 (the beginning of the batch is not there) and 10210 (too many batches at once)
 	// package fleet looks, and tries the same again.
-	return ack.Number, k.known(ack.Error)
+	return done, k.known(done.Error)
 }
 
 // fleet is the name of the fleet.
@@ -309,11 +327,11 @@ func (k *KV) Kept(ctx context.Context, key string) ([]byte, error) {
 
 // Number implements fleet.KV with a counter of the servers.
 func (k *KV) Number(ctx context.Context, n int) (uint64, error) {
-	number, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
+	done, err := k.publish(ctx, nats.Msg{Subject: "OURO_NUMBERS." + k.fleet(), Header: nats.Header{"Nats-Incr": strconv.Itoa(n)}})
 	if err != nil {
 		return 0, err
 	}
-	end, err := strconv.ParseUint(number, 10, 64)
+	end, err := strconv.ParseUint(done.Number, 10, 64)
 	return end - uint64(n), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,11 @@ func (k *KV) Peek(ctx context.Context, keys ...string) (list []fleet.Cell, err e
 	return list, nil
 }
 
+// errLacks: messages of an answer were lost between servers.
+var errLacks = errors.New("the answer of a server is not whole")
+
 // directGet sends a request to any one server of the stream. It yields the messages of the answer,
-// and returns how many there were.
+// and returns how many there were. It is errLacks once one is missing.
 func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell) bool) (n int, err error) {
 	ask, err := json.Marshal(question)
 	if err != nil {
@@ -67,10 +71,13 @@ func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell)
 	if err := inbox.Send(nats.Msg{Subject: "$JS.API.DIRECT.GET." + k.stream, Reply: inbox.Name, Data: ask}); err != nil {
 		return 0, err
 	}
-	for {
+	for at := uint64(0); ; {
 		m, err := inbox.Next(ctx, requestLimit)
 		if err != nil {
 			return n, fleetError(m, err)
+		}
+		if before := m.Header["Nats-Last-Sequence"]; before != "" && before != decimal(at) {
+			return n, errLacks
 		}
 		if status := m.Header["Status"]; status == "204" || status == "404" {
 			return n, nil
@@ -79,6 +86,7 @@ func (k *KV) directGet(ctx context.Context, question any, yield func(fleet.Cell)
 		if err != nil {
 			return n, err
 		}
+		at = c.Rev
 		if n++; !yield(c) {
 			return n, nil
 		}
@@ -299,6 +307,7 @@ func (c *consumer) follow(ctx context.Context, done func(idle bool) bool) {
 			return
 		}
 		c.heard, c.at = number, stream
+		c.k.leader.saw(stream)
 		c.tell(fleet.Cell{Key: m.Subject[len(c.k.root):], Rev: c.at, Data: m.Data, Nonces: m.Header[nonceHeader]})
 	}
 }
