@@ -30,8 +30,8 @@ type spooled struct {
 	Changed *state.Line `json:"changed,omitempty"`
 }
 
-// spooledOf returns what the spool keeps of an ending. What is told of it depends on the ends before
-// (state.Ending.Tell), which only the servers know.
+// spooledOf returns what the spool keeps of an ending. What is told of it depends on the ends
+// before (state.Ending.Tell), which only the servers know.
 func spooledOf(e state.Ending) spooled {
 	line := func(before state.Tally) state.Line {
 		l := e.Line
@@ -125,8 +125,8 @@ func (s *Store) unspool(ctx context.Context, r state.Record) {
 	}
 }
 
-// tellSpooled sends the outcomes that earlier runners of this machine could not send. Those of tasks
-// that cannot be read stay for a later runner, which may be newer.
+// tellSpooled sends the outcomes that earlier runners of this machine could not send. Those of
+// tasks that cannot be read stay for a later runner, which may be newer.
 func (s *Store) tellSpooled(ctx context.Context) error {
 	list, err := s.Local.Spooled(ctx)
 	for name, text := range list {
