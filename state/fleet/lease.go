@@ -57,8 +57,8 @@ func (s *Store) lead(ctx context.Context, local state.Lease, r state.Leader, err
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	first := Runner{Node: s.o.Node, Leader: r, Rules: s.o.Rules(), Free: 1}
 	l := &lease{Lease: local, s: s, heartbeat: first, stop: stop, done: make(chan struct{})}
-	// The heartbeat comes last. That of a runner that cannot begin would have others wait for it; and
-	// if it took it back, they would at once end what its predecessor has left running here.
+	// The heartbeat comes last. That of a runner that cannot begin would have others wait for it,
+	// and if it took it back, they would at once end what its predecessor has left running here.
 	if err = s.tellSpooled(ctx); err == nil {
 		err = s.announce(ctx, l)
 	}

@@ -20,8 +20,8 @@ type Runner struct {
 	Runs    int  `json:"-"` // its open claims
 }
 
-// runnerIn returns the runner whose heartbeat is in a cell. A heartbeat that cannot be decoded, as a
-// newer version may write it, says no more than that there is a runner (lives).
+// runnerIn returns the runner whose heartbeat is in a cell. A heartbeat that cannot be decoded, as
+// a newer version may write it, says no more than that there is a runner (lives).
 func runnerIn(c Cell) (r Runner, there bool) {
 	if len(c.Data) == 0 || decode(c, &r) != nil {
 		return Runner{}, false
