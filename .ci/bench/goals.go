@@ -112,21 +112,11 @@ func (s *site) oneAt() (string, error) {
 
 // grown compares an at beside n pending tasks with one beside none. They run in turn.
 func (s *site) grown(n int) (string, error) {
-	var many, none []float64
-	for range turns {
-		for _, one := range []struct {
-			home string
-			took *[]float64
-		}{{s.homes[n], &many}, {s.homes[1], &none}} {
-			os.Setenv("OURO_HOME", one.home)
-			ms, err := once(s.adding(), nil)
-			if err != nil {
-				return "", err
-			}
-			*one.took = append(*one.took, ms)
-		}
+	took, err := inTurn(turns, []string{s.homes[n], s.homes[1]}, nil, func(int) []string { return s.adding() })
+	if err != nil {
+		return "", err
 	}
-	return ratio(many, none), nil
+	return ratio(took[0], took[1]), nil
 }
 
 // ofTheRuntime are the system calls of Go's runtime. They are not counted, because their number

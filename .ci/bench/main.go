@@ -17,13 +17,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 const (
 	starts = 300 // how often each program is started
 	adds   = 60
-	shots  = 50
 	waits  = 40
 )
 
@@ -31,10 +29,6 @@ const (
 var before string
 
 func main() {
-	if due := os.Getenv("OURO_DUE"); len(os.Args) == 3 && os.Args[1] == "stamp" {
-		stamp(due, os.Args[2])
-		return
-	}
 	numbers := flag.String("sizes", "10,1000,10000,100000", "numbers of pending tasks")
 	aims := flag.Bool("goals", true, "measure what docs/performance.md says is to be reached; takes two minutes")
 	small := flag.Bool("small", true, "measure what does not depend on the number of tasks")
@@ -47,22 +41,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-// stamp is the command of a one-shot. The first thing that it does is to write how late it started,
-// by its own clock.
-func stamp(due, file string) {
-	now := time.Now()
-	at, err := time.Parse(time.RFC3339Nano, due)
-	if err != nil {
-		os.Exit(2)
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		os.Exit(2)
-	}
-	defer f.Close()
-	fmt.Fprintln(f, now.Sub(at).Nanoseconds())
 }
 
 func bench(aims, small, loop, services, lines bool, numbers string) error {
@@ -96,9 +74,7 @@ func bench(aims, small, loop, services, lines bool, numbers string) error {
 		os.Setenv("OURO_HOME", filepath.Join(dir, "home"))
 	}
 	if small {
-		if err := beside(ouro, dir); err != nil {
-			return err
-		}
+		beside(ouro)
 	}
 	if loop {
 		if err := beats(ouro, dir); err != nil {
@@ -137,14 +113,8 @@ func parseSizes(text string) (sizes []int, err error) {
 }
 
 // beside measures what does not depend on the number of tasks.
-func beside(ouro, dir string) error {
+func beside(ouro string) {
 	fmt.Printf("\n%-44s %10s %10s %8s\n", "", "ouro-timer", "peer", "ratio")
-	late, err := lateness(ouro, dir)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%-44s %10.2f\n%-44s %10.2f\n", fmt.Sprintf("lateness of %d one-shots, ms p50", len(late)), at(late, 50), "  the same, p99", at(late, 99))
-
 	ours, peers := alternate(waits, []string{ouro, "wait", "200ms"}, []string{"sleep", "0.2"})
 	for i := range ours {
 		ours[i] -= 200
@@ -152,7 +122,6 @@ func beside(ouro, dir string) error {
 	}
 	row("wait 200ms / sleep 0.2, beyond 200, ms p50", ours, peers, 50)
 	row("  the same, p99", ours, peers, 99)
-	return nil
 }
 
 func run(name string, args ...string) error {
@@ -163,16 +132,16 @@ func run(name string, args ...string) error {
 
 // alternate runs two commands in turn and returns how long each took, in milliseconds.
 func alternate(n int, a, b []string) (first, second []float64) {
-	once := func(argv []string) float64 {
-		begin := time.Now()
-		if err := exec.Command(argv[0], argv[1:]...).Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", strings.Join(argv, " "), err)
+	took := func(words []string) float64 {
+		ms, err := once(words, nil)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
-		return float64(time.Since(begin).Microseconds()) / 1000
+		return ms
 	}
 	for range n {
-		first, second = append(first, once(a)), append(second, once(b))
+		first, second = append(first, took(a)), append(second, took(b))
 	}
 	return first, second
 }
@@ -186,40 +155,4 @@ func row(name string, ours, peers []float64, percent int) {
 func at(list []float64, percent int) float64 {
 	list = slices.Sorted(slices.Values(list))
 	return list[min(len(list)*percent/100, len(list)-1)]
-}
-
-// lateness schedules one-shots 100 ms apart and returns how late each child started, in
-// milliseconds by its own clock.
-func lateness(ouro, dir string) ([]float64, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "late")
-	first := time.Now().Add(3 * time.Second).Truncate(time.Second)
-	for i := range shots {
-		due := first.Add(time.Duration(i) * 100 * time.Millisecond)
-		if err := run(ouro, "at", due.UTC().Format("2006-01-02T15:04:05.000Z"), "-q", "--", self, "stamp", file); err != nil {
-			return nil, err
-		}
-	}
-	if err := run(ouro, "wait", fmt.Sprintf("%ds", 3+shots/10+2)); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var late []float64
-	for _, line := range strings.Fields(string(text)) {
-		n, err := strconv.ParseInt(line, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, float64(n)/1e6)
-	}
-	if len(late) != shots {
-		return nil, fmt.Errorf("%d of %d one-shots ran", len(late), shots)
-	}
-	return late, nil
 }

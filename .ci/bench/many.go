@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -66,18 +63,11 @@ func (s *site) onScreen() (string, error) {
 		return "", err
 	}
 	defer screen.close()
-	var ours, peers []float64
-	for range lists {
-		for home, took := range map[string]*[]float64{few: &peers, many: &ours} {
-			os.Setenv("OURO_HOME", home)
-			ms, err := once([]string{s.ouro, "ls"}, screen.tty)
-			if err != nil {
-				return "", err
-			}
-			*took = append(*took, ms)
-		}
+	took, err := inTurn(lists, []string{many, few}, screen.tty, func(int) []string { return []string{s.ouro, "ls"} })
+	if err != nil {
+		return "", err
 	}
-	return ratio(ours, peers), nil
+	return ratio(took[0], took[1]), nil
 }
 
 // added measures how many tasks a second one call adds durably. It also measures another build of
@@ -177,35 +167,22 @@ func starting(command string) (time.Duration, error) {
 // resident returns the peak of memory of a runner with n tasks, from its fifth second to its
 // fifteenth.
 func (s *site) resident(n int) (string, error) {
-	r := exec.Command(s.ouro, "run", "--quiet")
-	r.Env = append(os.Environ(), "OURO_HOME="+s.homes[n])
-	if err := r.Start(); err != nil {
+	pid, stop, err := startRunner(s.ouro, s.homes[n])
+	if err != nil {
 		return "", err
 	}
-	defer func() {
-		r.Process.Signal(syscall.SIGTERM)
-		r.Wait()
-	}()
+	defer stop()
 	time.Sleep(5 * time.Second)
-	var most []int
+	var most map[string]int
 	for range 100 {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.Process.Pid))
+		now, err := memoryOf(pid)
 		if err != nil {
 			return "", err
 		}
-		var now []int
-		for _, field := range []string{"VmRSS:", "RssAnon:", "RssFile:"} {
-			_, rest, _ := bytes.Cut(status, []byte(field))
-			kb, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
-			if err != nil {
-				return "", err
-			}
-			now = append(now, kb)
-		}
-		if slices.Compare(now, most) > 0 {
+		if now["VmRSS"] > most["VmRSS"] {
 			most = now
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return fmt.Sprintf("%d MB (%d its own, %d of the program's file)", most[0]>>10, most[1]>>10, most[2]>>10), nil
+	return fmt.Sprintf("%d MB (%d its own, %d of the program's file)", most["VmRSS"]>>10, most["RssAnon"]>>10, most["RssFile"]>>10), nil
 }

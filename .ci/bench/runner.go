@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,9 +52,6 @@ func beats(ouro, dir string) error {
 	if err := burst(ouro, dir); err != nil {
 		return err
 	}
-	if err := bulk(ouro, dir); err != nil {
-		return err
-	}
 	return idleCost(ouro, dir)
 }
 
@@ -68,46 +63,55 @@ func said(err error) error {
 	return err
 }
 
-// after returns how many milliseconds an instant in seconds, as date(1) wrote it, is after another
-// one.
-func after(text string, due time.Time) (float64, error) {
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil {
-		return 0, err
+// eachLate returns how many milliseconds late commands started: at the instants that they wrote,
+// instead of when they were due.
+func eachLate(times int, once func(i int) (at, due time.Time, err error)) (late []float64, err error) {
+	for i := range times {
+		at, due, err := once(i)
+		if err != nil {
+			return nil, err
+		}
+		late = append(late, float64(at.Sub(due).Microseconds())/1000)
 	}
-	whole, frac := int64(seconds), strings.TrimSpace(text)
-	_, digits, _ := strings.Cut(frac, ".")
+	return late, nil
+}
+
+// written reads an instant in seconds, as date(1) wrote it. err is why there is none.
+func written(text []byte, err error) (time.Time, error) {
+	if err != nil {
+		return time.Time{}, err
+	}
+	whole, digits, _ := strings.Cut(strings.TrimSpace(string(text)), ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
 	nanos, err := strconv.ParseInt((digits + "000000000")[:9], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	return float64(time.Unix(whole, nanos).Sub(due).Microseconds()) / 1000, nil
+	return time.Unix(seconds, nanos), err
 }
 
 // ownLateness schedules one-shots a third of a second apart and reads what they wrote.
 func ownLateness(ouro, dir string) ([]float64, error) {
-	home := filepath.Join(dir, "late")
-	env := append(os.Environ(), "OURO_HOME="+home)
+	call := func(words ...string) ([]byte, error) {
+		cmd := exec.Command(ouro, words...)
+		cmd.Env = append(os.Environ(), "OURO_HOME="+filepath.Join(dir, "late"))
+		return cmd.Output()
+	}
 	begin := time.Now().Add(2 * time.Second)
-	dues := map[string]time.Time{}
+	due := func(i int) time.Time { return begin.Add(time.Duration(i) * 333 * time.Millisecond) }
+	var ids []string
 	for i := range ticks {
-		due := begin.Add(time.Duration(i) * 333 * time.Millisecond)
-		cmd := exec.Command(ouro, "at", due.UTC().Format(time.RFC3339Nano), "-q", "--", "date", "+%s.%N")
-		cmd.Env = env
-		out, err := cmd.Output()
+		out, err := call("at", due(i).UTC().Format(time.RFC3339Nano), "-q", "--", "date", "+%s.%N")
 		if err != nil {
 			return nil, err
 		}
-		dues[strings.TrimSpace(string(out))] = due
+		ids = append(ids, strings.TrimSpace(string(out)))
 	}
-	time.Sleep(time.Until(begin.Add(ticks*333*time.Millisecond + 2*time.Second)))
-	var late []float64
-	for id, due := range dues {
-		cmd := exec.Command(ouro, "log", id, "--json")
-		cmd.Env = env
-		out, err := cmd.Output()
+	time.Sleep(time.Until(due(ticks).Add(2 * time.Second)))
+	return eachLate(ticks, func(i int) (time.Time, time.Time, error) {
+		out, err := call("log", ids[i], "--json")
 		if err != nil {
-			return nil, err
+			return time.Time{}, due(i), err
 		}
 		var answer struct {
 			Log []struct {
@@ -115,50 +119,30 @@ func ownLateness(ouro, dir string) ([]float64, error) {
 			}
 		}
 		if err := json.Unmarshal(out, &answer); err != nil || len(answer.Log) == 0 {
-			return nil, errors.Join(err, fmt.Errorf("no run of %s", id))
+			return time.Time{}, due(i), errors.Join(err, fmt.Errorf("no run of %s", ids[i]))
 		}
-		ms, err := after(answer.Log[len(answer.Log)-1].Stdout.Text, due)
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, ms)
-	}
-	return late, nil
+		at, err := written([]byte(answer.Log[len(answer.Log)-1].Stdout.Text), nil)
+		return at, due(i), err
+	})
 }
 
-func sleepLateness(string, string) (late []float64, err error) {
-	for range ticks {
+func sleepLateness(string, string) ([]float64, error) {
+	return eachLate(ticks, func(int) (time.Time, time.Time, error) {
 		due := time.Now().Add(300 * time.Millisecond)
-		out, err := exec.Command("sh", "-c", "sleep 0.3; date +%s.%N").Output()
-		if err != nil {
-			return nil, err
-		}
-		ms, err := after(string(out), due)
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, ms)
-	}
-	return late, nil
+		at, err := written(exec.Command("sh", "-c", "sleep 0.3; date +%s.%N").Output())
+		return at, due, err
+	})
 }
 
-func snoozeLateness(string, string) (late []float64, err error) {
-	for range ticks {
-		out, err := exec.Command("snooze", "-H*", "-M*", "-S*", "date", "+%s.%N").Output()
-		if err != nil {
-			return nil, err
-		}
-		ms, err := after(string(out), time.Unix(0, 0))
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, ms-float64(int64(ms/1000)*1000))
-	}
-	return late, nil
+func snoozeLateness(string, string) ([]float64, error) {
+	return eachLate(ticks, func(int) (time.Time, time.Time, error) {
+		at, err := written(exec.Command("snooze", "-H*", "-M*", "-S*", "date", "+%s.%N").Output())
+		return at, at.Truncate(time.Second), err
+	})
 }
 
 // atdLateness runs an atd of its own, if it may, which starts a few jobs at the next full minute.
-func atdLateness(_, dir string) (late []float64, err error) {
+func atdLateness(_, dir string) ([]float64, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root starts an atd")
 	}
@@ -180,41 +164,25 @@ func atdLateness(_, dir string) (late []float64, err error) {
 		}
 	}
 	time.Sleep(time.Until(due) + 3*time.Second)
-	for i := range jobs {
-		text, err := os.ReadFile(fmt.Sprintf("%s/atd.%d", dir, i))
-		if err != nil {
-			return nil, err
-		}
-		ms, err := after(string(text), due)
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, ms)
-	}
-	return late, nil
+	return eachLate(jobs, func(i int) (time.Time, time.Time, error) {
+		at, err := written(os.ReadFile(fmt.Sprintf("%s/atd.%d", dir, i)))
+		return at, due, err
+	})
 }
 
-func systemdLateness(_, dir string) (late []float64, err error) {
-	for i := range 5 {
+func systemdLateness(_, dir string) ([]float64, error) {
+	return eachLate(5, func(i int) (time.Time, time.Time, error) {
 		file := fmt.Sprintf("%s/systemd.%d", dir, i)
 		due := time.Now().Add(time.Second)
 		if out, err := exec.Command("systemd-run", "--user", "--on-active=1", "--timer-property=AccuracySec=1us", "sh", "-c",
 			"date +%s.%N > "+file).CombinedOutput(); err != nil {
 			line, _, _ := strings.Cut(string(out), "\n")
-			return nil, errors.New(line)
+			return time.Time{}, due, errors.New(line)
 		}
 		time.Sleep(time.Until(due) + time.Second)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		ms, err := after(string(text), due)
-		if err != nil {
-			return nil, err
-		}
-		late = append(late, ms)
-	}
-	return late, nil
+		at, err := written(os.ReadFile(file))
+		return at, due, err
+	})
 }
 
 // burst compares many one-shots that are due at the same instant with xargs -P. It uses commands
@@ -285,48 +253,22 @@ func crowded(ouro, home, form, line string) (time.Duration, error) {
 	return took, nil
 }
 
-// bulk adds very many tasks with one call, three times, and prints how many it adds a second.
-func bulk(ouro, dir string) error {
-	var rates []float64
-	for i := range 3 {
-		add := exec.Command(ouro, "at", "in 30 days", "--stdin", "jsonl", "-q")
-		add.Env = append(os.Environ(), "OURO_HOME="+filepath.Join(dir, fmt.Sprint("bulk", i)), "OURO_AUTOSTART=0")
-		add.Stdin = strings.NewReader(strings.Repeat(`{"command":["true"]}`+"\n", idlers))
-		begin := time.Now()
-		if out, err := add.CombinedOutput(); err != nil {
-			return fmt.Errorf("adding %d tasks: %w: %s", idlers, err, out)
-		}
-		rates = append(rates, idlers/time.Since(begin).Seconds())
-	}
-	slices.Sort(rates)
-	fmt.Printf("%-44s %.0f to %.0f\n", fmt.Sprintf("one call adds %d tasks: a second", idlers), rates[0], rates[len(rates)-1])
-	return nil
-}
-
 // idleCost counts what a runner does in a minute in which nothing is due.
 func idleCost(ouro, dir string) error {
 	home := filepath.Join(dir, "idle")
-	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
-	add := exec.Command(ouro, "at", "in 30 days", "--stdin", "lines", "-q")
-	add.Env, add.Stdin = env, strings.NewReader(strings.Repeat("true\n", idlers))
-	if out, err := add.CombinedOutput(); err != nil {
-		return fmt.Errorf("adding %d tasks: %w: %s", idlers, err, out)
-	}
-	r := exec.Command(ouro, "run", "--quiet")
-	r.Env = env
-	if err := r.Start(); err != nil {
+	if err := stock(ouro, home, idlers); err != nil {
 		return err
 	}
-	defer func() {
-		r.Process.Signal(os.Interrupt)
-		r.Wait()
-	}()
+	pid, stop, err := startRunner(ouro, home)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	time.Sleep(150 * time.Second) // until it has looked at everything and is idle
-	pid := strconv.Itoa(r.Process.Pid)
 	calls := "strace is not here"
 	if _, err := exec.LookPath("strace"); err == nil {
 		file := filepath.Join(dir, "calls")
-		if err := exec.Command("timeout", "-s", "INT", fmt.Sprint(int(idle.Seconds())), "strace", "-f", "-qq", "-c", "-o", file, "-p", pid).Run(); err != nil {
+		if err := exec.Command("timeout", "-s", "INT", fmt.Sprint(int(idle.Seconds())), "strace", "-f", "-qq", "-c", "-o", file, "-p", strconv.Itoa(pid)).Run(); err != nil {
 			var ended *exec.ExitError
 			if !errors.As(err, &ended) {
 				return err
@@ -336,17 +278,8 @@ func idleCost(ouro, dir string) error {
 			return err
 		}
 	}
-	status, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	rss := ""
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			rss = strings.TrimSpace(value)
-		}
-	}
-	fmt.Printf("%-44s %s\n%-44s %s\n", fmt.Sprintf("a runner with %d pending: system calls a minute", idlers), calls, "  and its memory", rss)
+	held, _ := memoryOf(pid) // 0 where the system does not say
+	fmt.Printf("%-44s %s\n%-44s %d kB\n", fmt.Sprintf("a runner with %d pending: system calls a minute", idlers), calls, "  and its memory", held["VmRSS"])
 	return nil
 }
 

@@ -89,36 +89,48 @@ func (t *table) print() {
 // turns is how often one at is measured with each number of tasks.
 const turns = 150
 
-// growth measures one at with each number of tasks in turn, so that other work of the machine
-// affects all numbers alike.
+// growth measures one at with each number of tasks.
 func (t *table) growth(ouro string, homes map[int]string) error {
-	for _, kind := range []struct {
-		row   string
-		flags []string
-	}{{"at", nil}, {"at --key", []string{"--key"}}} {
-		took := map[int][]float64{}
-		for i := range turns {
-			for k := range t.sizes {
-				n := t.sizes[(i+k)%len(t.sizes)]
-				os.Setenv("OURO_HOME", homes[n])
-				argv := []string{ouro, "at", "1h", "-q", "--no-autostart"}
-				if kind.flags != nil {
-					argv = append(argv, kind.flags[0], fmt.Sprint("bench", i))
-				}
-				ms, err := once(append(argv, "--", "true"), nil)
-				if err != nil {
-					return err
-				}
-				took[n] = append(took[n], ms)
+	var all []string
+	for _, n := range t.sizes {
+		all = append(all, homes[n])
+	}
+	for _, flag := range []string{"", " --key"} {
+		took, err := inTurn(turns, all, nil, func(i int) []string {
+			words := []string{ouro, "at", "1h", "-q", "--no-autostart"}
+			if flag != "" {
+				words = append(words, "--key", fmt.Sprint("bench", i))
 			}
+			return append(words, "--", "true")
+		})
+		if err != nil {
+			return err
 		}
-		least := at(took[t.sizes[0]], 50)
-		for _, n := range t.sizes {
-			p50 := at(took[n], 50)
-			t.put(kind.row+", in turn", n, fmt.Sprintf("%.2f (%+.0f%%)", p50, 100*(p50/least-1)))
+		least := at(took[0], 50)
+		for k, n := range t.sizes {
+			p50 := at(took[k], 50)
+			t.put("at"+flag+", in turn", n, fmt.Sprintf("%.2f (%+.0f%%)", p50, 100*(p50/least-1)))
 		}
 	}
 	return nil
+}
+
+// inTurn runs a command several times with each of some state folders, in turn, so that other work
+// of the machine affects all alike. It returns how long it took with each, in milliseconds.
+func inTurn(times int, homes []string, out *os.File, words func(i int) []string) ([][]float64, error) {
+	took := make([][]float64, len(homes))
+	for i := range times {
+		for k := range homes {
+			n := (i + k) % len(homes)
+			os.Setenv("OURO_HOME", homes[n])
+			ms, err := once(words(i), out)
+			if err != nil {
+				return nil, err
+			}
+			took[n] = append(took[n], ms)
+		}
+	}
+	return took, nil
 }
 
 // operations measures the other operations with n tasks, and with n jobs.
@@ -231,16 +243,12 @@ func (t *table) runner(ouro, home string, n int) error {
 		return err
 	}
 	time.Sleep(1100 * time.Millisecond)
-	cmd := exec.Command(ouro, "run")
-	cmd.Stderr = nil
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	pid, stop, err := startRunner(ouro, home)
+	if err != nil {
 		return err
 	}
-	defer func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-	}()
+	defer stop()
 	for {
 		if _, err := os.Stat(file); err == nil {
 			break
@@ -253,12 +261,12 @@ func (t *table) runner(ouro, home string, n int) error {
 	t.put("runner: start to command", n, fmt.Sprintf("%.0f ms", float64(time.Since(begin).Microseconds())/1000))
 	most, since := 0, time.Now()
 	for time.Since(since) < settled && time.Since(begin) < time.Minute {
-		kb, err := peak(cmd.Process.Pid)
+		now, err := memoryOf(pid)
 		if err != nil {
 			return err
 		}
-		if kb > most {
-			most, since = kb, time.Now()
+		if now["VmHWM"] > most {
+			most, since = now["VmHWM"], time.Now()
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -266,16 +274,34 @@ func (t *table) runner(ouro, home string, n int) error {
 	return nil
 }
 
-// peak returns the peak of memory of a process, in KB.
-func peak(pid int) (int, error) {
+// startRunner starts a runner of a state folder. stop ends it.
+func startRunner(ouro, home string) (pid int, stop func(), err error) {
+	r := exec.Command(ouro, "run", "--quiet")
+	r.Env = append(os.Environ(), "OURO_HOME="+home)
+	if err := r.Start(); err != nil {
+		return 0, nil, err
+	}
+	return r.Process.Pid, func() {
+		r.Process.Signal(syscall.SIGTERM)
+		r.Wait()
+	}, nil
+}
+
+// memoryOf returns what the system says of the memory of a process, in KB, by the names that Linux
+// has for it.
+func memoryOf(pid int) (map[string]int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	fields := map[string]int{}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			return strconv.Atoi(strings.Fields(rest)[0])
+		name, rest, _ := strings.Cut(line, ":")
+		if words := strings.Fields(rest); len(words) == 2 && words[1] == "kB" {
+			if fields[name], err = strconv.Atoi(words[0]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return 0, errors.New("the system does not say how much memory the runner holds")
+	return fields, nil
 }
