@@ -58,7 +58,7 @@ func (q request) send(ctx context.Context, shown string, env Env) (reply, error)
 		raw, kind = []byte(b.Encode()), "application/x-www-form-urlencoded"
 	default:
 		var err error
-		if raw, err = asJSON(b); err != nil {
+		if raw, err = plain.JSON(b); err != nil {
 			return reply{}, permanent("the request could not be made")
 		}
 	}

@@ -5,7 +5,6 @@
 package notify
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -203,7 +202,7 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		}
 		return &text
 	}
-	event, _ := asJSON(struct { // no error, because its fields are texts and a time
+	event, _ := plain.JSON(struct { // no error, because its fields are texts and a time
 		ID      *string   `json:"id"`
 		Subject *string   `json:"subject"`
 		Body    string    `json:"body"`
@@ -212,15 +211,6 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		Now     time.Time `json:"now"`
 	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
 	return event
-}
-
-// asJSON is json.Marshal without the escapes that only JSON inside HTML needs.
-func asJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // permanent returns an error that another attempt does not change.

@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Instants in JSON are truncated to the millisecond and not rounded, so that no answer shows an
@@ -16,11 +17,8 @@ import (
 
 // Encode returns a value as a line of JSON, as answers are written.
 func Encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(written(v)) // every answer can be encoded, and a buffer never fails
-	return b.Bytes()
+	text, _ := plain.JSON(written(v)) // every answer can be encoded
+	return append(text, '\n')
 }
 
 // written returns a copy of a value with its instants truncated and its nil lists empty. It changes

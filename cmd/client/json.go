@@ -11,6 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // jsonFormat is the format JSON. comments is whether the client allows comments, and commas after
@@ -84,7 +85,7 @@ func (f jsonFormat) open(text []byte) (*document, error) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		doc.newline = "\r\n"
 	}
-	if option.Deeper(text, depthMost) {
+	if plain.Deeper(text, depthMost) {
 		return nil, errors.New("it is nested too deep")
 	}
 	var err error
@@ -205,7 +206,7 @@ func (doc *document) update(m *hujson.ObjectMember, fields []field) (changed boo
 		return true
 	}
 	for _, f := range fields {
-		i, wanted := find(o, f.key), value(encoded(f.value))
+		i, wanted := find(o, f.key), value(option.JSON(f.value))
 		switch {
 		case i < 0 && f.key == kindKey: // an entry without it means the same
 		case i < 0:
@@ -239,7 +240,7 @@ func value(text string) hujson.ValueTrimmed {
 func (doc *document) written(v any, blanks string, lines bool) string {
 	fields, ok := v.([]field)
 	if !ok {
-		return encoded(v)
+		return option.JSON(v)
 	}
 	var members []string
 	for _, f := range fields {
@@ -250,15 +251,6 @@ func (doc *document) written(v any, blanks string, lines bool) string {
 	}
 	between := doc.newline + blanks + doc.indent
 	return "{" + between + strings.Join(members, ","+between) + doc.newline + blanks + "}"
-}
-
-// encoded is a value in JSON, on one line.
-func encoded(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts and lists of texts can be encoded
-	return strings.TrimSpace(b.String())
 }
 
 // check verifies that an edit changed only what it should.

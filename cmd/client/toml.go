@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
@@ -29,7 +30,7 @@ func (f tomlFormat) install(text []byte, c Client, program string) (edited, erro
 	fields := c.entry(program)
 	e := edited{effect: Add, entry: "[" + c.Table + "." + server + "]"}
 	for _, field := range fields {
-		e.entry += newline + field.key + " = " + encoded(field.value)
+		e.entry += newline + field.key + " = " + option.JSON(field.value)
 	}
 	after := strings.TrimRight(string(text), "\r\n")
 	// A table on one line cannot be added to.
@@ -137,7 +138,7 @@ func (f tomlFormat) update(text, table string, fields []field, newline string) s
 		return text
 	}
 	for _, field := range fields {
-		set := field.key + " = " + encoded(field.value) + newline
+		set := field.key + " = " + option.JSON(field.value) + newline
 		at := from + slices.IndexFunc(lines[from:to], func(line string) bool {
 			tree, _ := f.read(line)
 			_, has := tree[field.key]

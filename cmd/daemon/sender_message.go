@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when/say"
@@ -189,13 +190,10 @@ func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Messa
 		tell[i] = cli.ChannelName(word)
 	}
 	row.Tell = tell
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	e := eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone),
-		News: l.News, Line: row}
-	if enc.Encode(e) != nil {
+	event, err := plain.JSON(eventJSON{ID: m.ID, Subject: cli.OrNull(m.Subject), Body: m.Body, To: cli.OrNull(to), Now: now.In(zone),
+		News: l.News, Line: row})
+	if err != nil {
 		return nil // the message is told without the line
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return event
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // wellFormed refuses texts that are not JSON, and JSON that is nested too deeply.
@@ -18,8 +19,8 @@ func wellFormed(text []byte) error {
 	switch {
 	case !utf8.Valid(text):
 		return errors.New("the message is not valid UTF-8")
-	case option.Deeper(text, option.DepthMost):
-		return fmt.Errorf("the message is nested deeper than %d levels", option.DepthMost)
+	case plain.Deeper(text, plain.DepthMost):
+		return fmt.Errorf("the message is nested deeper than %d levels", plain.DepthMost)
 	case !json.Valid(text):
 		return errors.New("the message is not JSON: one object on one line is expected")
 	}

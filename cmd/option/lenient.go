@@ -28,9 +28,6 @@ type Lenient struct {
 	Instead   map[string]string
 }
 
-// DepthMost is how deep objects and lists may be nested.
-const DepthMost = 64
-
 // Read reads the arguments of a call.
 func (l Lenient) Read(raw json.RawMessage) (Values, error) {
 	if err := WholeCharacters(raw); err != nil {
@@ -91,7 +88,7 @@ func (l Lenient) object(raw json.RawMessage) ([]field, error) {
 			return ordered(raw)
 		}
 		text, ok := Decode(raw).(string)
-		if !ok || !json.Valid([]byte(text)) || Deeper([]byte(text), DepthMost) {
+		if !ok || !json.Valid([]byte(text)) || plain.Deeper([]byte(text), plain.DepthMost) {
 			break
 		}
 		raw = json.RawMessage(text)
@@ -223,25 +220,4 @@ func (l Lenient) Unknown(key string) error {
 		hint = fmt.Sprintf("did you mean %q? %s", n, hint)
 	}
 	return usage(fmt.Sprintf("%s has no argument %q", l.Name, key), hint)
-}
-
-// Deeper reports whether objects and lists are nested deeper than most.
-func Deeper(text []byte, most int) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }

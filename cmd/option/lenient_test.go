@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -140,7 +141,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q: %s is %#v", raw, name, x)
 			}
 		}
-		if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) || !utf8.Valid(raw) || Deeper(raw, DepthMost) {
+		if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) || !utf8.Valid(raw) || plain.Deeper(raw, plain.DepthMost) {
 			return
 		}
 		if again, err := l.Read(json.RawMessage(JSON(string(raw)))); err != nil || !reflect.DeepEqual(again, v) {

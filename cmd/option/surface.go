@@ -1,11 +1,11 @@
 package option
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -95,11 +95,9 @@ func (o Option) Written(value any) string {
 
 // JSON writes a value as JSON that people can read, too.
 func JSON(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := plain.JSON(v)
+	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return strings.TrimSpace(b.String())
+	return string(text)
 }

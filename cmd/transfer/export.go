@@ -3,7 +3,6 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/crontab"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -109,8 +109,6 @@ var taskBounds = codec.Bounds{Depth: 16, Keys: 20_000, Path: 2_000}
 // asJSONL writes each task with all of it, on a line.
 func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 	var b strings.Builder
-	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false)
 	for _, e := range list {
 		data, _, err := codec.EncodeTask(e.Task, nil)
 		if err != nil {
@@ -124,9 +122,11 @@ func asJSONL(list []state.Entry, _ time.Time) (string, error) {
 		if !e.Resume.IsZero() {
 			line.Resume = &e.Resume
 		}
-		if err := out.Encode(line); err != nil {
+		text, err := plain.JSON(line)
+		if err != nil {
 			return "", err
 		}
+		b.Write(append(text, '\n'))
 	}
 	return b.String(), nil
 }

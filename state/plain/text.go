@@ -1,5 +1,5 @@
 // Package plain has texts as they may be shown on a terminal: nothing in what somebody wrote can
-// move the cursor or set a title. It also cuts and compares texts.
+// move the cursor or set a title. It also cuts and compares texts, and writes JSON.
 package plain
 
 import (
@@ -54,13 +54,13 @@ func Cut(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and
+// Control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and
 // the marks that turn the direction of writing round.
 func Control(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-// Plain is text as it may be sent to a terminal: control characters are written out, but for the
+// Lines is text as it may be sent to a terminal: control characters are written out, but for the
 // line breaks between lines. Nothing in a message can move the cursor or set a title.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Codes of JSON-RPC errors. CodeRefused is not one of the standard: the request was understood but
@@ -34,9 +36,8 @@ type Serve func(ctx context.Context, method string, params json.RawMessage) (any
 
 // Limits of what is read.
 const (
-	maxLine  = 1 << 20 // bytes of a line
-	maxDepth = 64      // of nested arrays and objects
-	maxID    = 1 << 10 // bytes of an id
+	maxLine = 1 << 20 // bytes of a line
+	maxID   = 1 << 10 // bytes of an id
 )
 
 // kind is what a line is.
@@ -80,8 +81,8 @@ func parse(line []byte) message {
 		return message{kind: garbage}
 	case !utf8.Valid(line):
 		return wrong(CodeParse, "the line is not valid UTF-8")
-	case tooDeep(line):
-		return wrong(CodeRequest, fmt.Sprintf("the line is nested more than %d deep", maxDepth))
+	case plain.Deeper(line, plain.DepthMost):
+		return wrong(CodeRequest, fmt.Sprintf("the line is nested more than %d deep", plain.DepthMost))
 	case !json.Valid(line):
 		return wrong(CodeParse, "the line is not JSON")
 	case line[0] == '[':
@@ -155,27 +156,6 @@ func validID(id json.RawMessage) bool {
 	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
-// tooDeep reports whether arrays and objects are nested too deep for the parser.
-func tooDeep(line []byte) bool {
-	depth, text := 0, false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case text:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
-
 // answers reports whether a response belongs to the reminder that was sent with id. An empty id
 // means that it was a notification.
 func (m message) answers(id string) bool {
@@ -209,13 +189,8 @@ func (m message) mismatch(id string) string {
 
 // encode writes a message as a line.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	text, err := plain.JSON(v)
+	return append(text, '\n'), err
 }
 
 // fireLine returns the line that tells of a reminder: a request or, without an id, a notification.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // rows are lines, and what they are.
@@ -38,8 +40,8 @@ var rows = []struct {
 	{`{"id":{"a":1},"method":"x"}`, invalid, "null", CodeRequest},
 	{`{"id":true,"method":"x"}`, invalid, "null", CodeRequest},
 	{`{"id":"` + strings.Repeat("x", maxID) + `","method":"x"}`, invalid, "null", CodeRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, invalid, "null", CodeRequest},
-	{`{"id":1,"method":"x","params":"` + strings.Repeat("[", 2*maxDepth) + `"}`, request, "1", 0},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", plain.DepthMost) + strings.Repeat("]", plain.DepthMost) + `}`, invalid, "null", CodeRequest},
+	{`{"id":1,"method":"x","params":"` + strings.Repeat("[", 2*plain.DepthMost) + `"}`, request, "1", 0},
 	{`{"id":1,"method":"x"}`, request, "1", 0},
 	{`{"jsonrpc":"2.0","method":"x"}`, request, "", 0},
 	{`{"jsonrpc":"2.0","id":null,"method":"x"}`, request, "null", 0},

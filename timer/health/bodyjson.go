@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/health/jsonpath"
 )
 
@@ -59,11 +59,8 @@ func judgeJSON(status int, body []byte, asked []JSONMatch) error {
 		case errors.Is(err, jsonpath.ErrTooMuch):
 			return wrongly(Cause{Kind: LargeBody, Subject: m.text})
 		case len(nodes) > 0 && !slices.ContainsFunc(nodes, m.fits):
-			var b strings.Builder
-			enc := json.NewEncoder(&b)
-			enc.SetEscapeHTML(false)
-			_ = enc.Encode(nodes[0]) // it was decoded
-			found, others = clipped(b.String()), len(nodes)-1
+			text, _ := plain.JSON(nodes[0]) // it was decoded
+			found, others = clipped(string(text)), len(nodes)-1
 		case len(nodes) > 0:
 			continue
 		}
