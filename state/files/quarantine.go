@@ -85,13 +85,7 @@ func (t *tx) quarantine(b broken) (state.Problem, error) {
 	if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
 		return state.Problem{}, errTouched
 	}
-	to := corruptDir + "/" + b.queue()
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(t.path(to)); missing(err) {
-			break
-		}
-		to = fmt.Sprintf("%s/%s.%d", corruptDir, b.queue(), i)
-	}
+	to := t.asidePlace(b.queue())
 	due := b.time()
 	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: state.EventQuarantined, Due: &due, Reason: b.err.Error()}
 	old, _ := readFile(t.path(b.place()), recordLimit)
@@ -104,6 +98,17 @@ func (t *tx) quarantine(b broken) (state.Problem, error) {
 		p.Hint = "it was set aside; when nothing in it is wanted: rm " + quoted(p.Path)
 	}
 	return p, nil
+}
+
+// asidePlace is a place in timers/corrupt where no file is yet.
+func (t *tx) asidePlace(file string) string {
+	to := corruptDir + "/" + file
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(t.path(to)); missing(err) {
+			return to
+		}
+		to = fmt.Sprintf("%s/%s.%d", corruptDir, file, i)
+	}
 }
 
 // Quarantined returns the paths of the task files that were set aside. It reads one small folder.

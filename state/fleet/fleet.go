@@ -29,10 +29,11 @@ type Local interface {
 	ClockShift(ctx context.Context) (state.ClockShift, error)
 	SetClockShift(ctx context.Context, b state.ClockShift) error
 	Prune(ctx context.Context, keep state.Keep, now time.Time) (state.Pruned, error)
-	// Spool keeps a text under a name, durably. An empty text drops it. Spooled returns all that
-	// are kept.
+	// Spool keeps a text under a name, durably. An empty text drops it. Spooled gives each that is
+	// kept to a reader. One that cannot be read, or that the reader refuses, is set aside and
+	// reported, and is no error.
 	Spool(ctx context.Context, name, text string) error
-	Spooled(ctx context.Context) (map[string]string, error)
+	Spooled(ctx context.Context, read func(name, text string) error) error
 }
 
 // Options are the settings of a Store.

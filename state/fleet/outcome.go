@@ -128,16 +128,24 @@ func (s *Store) unspool(ctx context.Context, r state.Record) {
 // tellSpooled sends the outcomes that earlier runners of this machine could not send. Those of
 // tasks that cannot be read stay for a later runner, which may be newer.
 func (s *Store) tellSpooled(ctx context.Context) error {
-	list, err := s.Local.Spooled(ctx)
-	for name, text := range list {
+	var ends []state.Ending
+	err := s.Local.Spooled(ctx, func(name, text string) error {
 		var o spooled
-		if e := json.Unmarshal([]byte(text), &o); e != nil {
-			return errors.Join(err, fmt.Errorf("%w: an outcome that was kept here: %w", state.ErrUnusable, e))
+		if err := json.Unmarshal([]byte(text), &o); err != nil {
+			return fmt.Errorf("it is no outcome: %w", err)
 		}
+		e := o.ending()
+		if spoolName(e.Record) != name {
+			return errors.New("it is the outcome of another run, or of none")
+		}
+		ends = append(ends, e)
+		return nil
+	})
+	for _, e := range ends {
 		s.mu.Lock()
-		s.spool[name] = true
+		s.spool[spoolName(e.Record)] = true
 		s.mu.Unlock()
-		if e := s.EndAll(ctx, []state.Ending{o.ending()})[0]; errors.Is(e, state.ErrUnusable) && !garbled(e) {
+		if e := s.EndAll(ctx, []state.Ending{e})[0]; errors.Is(e, state.ErrUnusable) && !garbled(e) {
 			return errors.Join(err, e)
 		}
 	}

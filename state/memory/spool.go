@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"maps"
 )
 
@@ -14,8 +15,15 @@ func (s *Store) Spool(ctx context.Context, name, text string) error {
 	})
 }
 
-// Spooled returns all texts that Spool keeps, by their names.
-func (s *Store) Spooled(ctx context.Context) (all map[string]string, err error) {
-	err = s.do(ctx, func() { all = maps.Clone(s.spool) })
-	return all, err
+// Spooled gives a reader all texts that Spool keeps, with their names. It drops those that the
+// reader refuses.
+func (s *Store) Spooled(ctx context.Context, read func(name, text string) error) error {
+	var all map[string]string
+	err := s.do(ctx, func() { all = maps.Clone(s.spool) })
+	for name, text := range all {
+		if read(name, text) != nil {
+			err = errors.Join(err, s.Spool(ctx, name, ""))
+		}
+	}
+	return err
 }
