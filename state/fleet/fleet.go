@@ -121,7 +121,8 @@ func (s *Store) patiently(ctx context.Context, ask func(context.Context) error) 
 
 // receive is patiently for a request whose answer is cells in the order of their revisions, from
 // either end. It calls use for each once, also when the request is repeated. Very many may take
-// longer than the patience, and so may use: the patience begins anew after each.
+// longer than the patience, and so may use: the patience begins anew after each. Those that come
+// again count as well, if the attempt before had brought new ones.
 func (s *Store) receive(ctx context.Context, ask func(ctx context.Context, yield func(Cell) bool) error, use func(Cell) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -131,14 +132,20 @@ func (s *Store) receive(ctx context.Context, ask func(ctx context.Context, yield
 	over := time.AfterFunc(s.o.Patience, cancel)
 	defer over.Stop()
 	lowest, highest := ^uint64(0), uint64(0) // of the cells that came
-	for ; ; pause(limited, again) {
+	for more := true; ; pause(limited, again) {
+		counts := more
+		more = false
 		err := ask(limited, func(c Cell) bool {
-			if lowest <= c.Rev && c.Rev <= highest {
-				return true // it came in an earlier attempt
+			came := lowest <= c.Rev && c.Rev <= highest // in an earlier attempt
+			if came && !counts {
+				return true
 			}
-			lowest, highest = min(lowest, c.Rev), max(highest, c.Rev)
 			over.Stop()
 			defer over.Reset(s.o.Patience)
+			if came {
+				return true
+			}
+			more, lowest, highest = true, min(lowest, c.Rev), max(highest, c.Rev)
 			return use(c)
 		})
 		if err == nil || limited.Err() != nil || errors.Is(err, state.ErrUnusable) {

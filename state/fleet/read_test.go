@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,79 @@ func TestSlowReaders(t *testing.T) {
 		slices.Reverse(want)
 		if _, problems, err := s.Log(t.Context(), "", slowly); err != nil || len(problems) > 0 || !slices.Equal(got, want) {
 			t.Errorf("%d lines of %d, the newest first: %v %v", len(got), len(want), problems, err)
+		}
+	})
+}
+
+// sluggish are servers that take a second for each cell, and that stop after some of them.
+type sluggish struct {
+	fleet.KV
+	stops []int // after how many cells; the last one counts for all further readings
+}
+
+func (s *sluggish) slowly(ctx context.Context, yield func(fleet.Cell) bool, read func(func(fleet.Cell) bool) (uint64, error)) (uint64, error) {
+	most := s.stops[0]
+	s.stops = s.stops[min(1, len(s.stops)-1):]
+	n := 0
+	last, err := read(func(c fleet.Cell) bool {
+		if n == most || ctx.Err() != nil {
+			return false
+		}
+		n++
+		time.Sleep(time.Second)
+		return yield(c)
+	})
+	if n == most && err == nil {
+		err = errCut
+	}
+	return last, errors.Join(err, ctx.Err())
+}
+
+func (s *sluggish) Prefix(ctx context.Context, prefix string, after uint64, yield func(fleet.Cell) bool) (uint64, error) {
+	return s.slowly(ctx, yield, func(yield func(fleet.Cell) bool) (uint64, error) { return s.KV.Prefix(ctx, prefix, after, yield) })
+}
+
+func (s *sluggish) Backward(ctx context.Context, prefix, within string, yield func(fleet.Cell) bool) (uint64, error) {
+	return s.slowly(ctx, yield, func(yield func(fleet.Cell) bool) (uint64, error) { return s.KV.Backward(ctx, prefix, within, yield) })
+}
+
+// TestSlowServers: what takes long is read to its end, also when it is begun again, as long as something new comes.
+func TestSlowServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, kv := t.Context(), model.New()
+		want := created(ctx, fleet.New(kv, fleet.Options{Local: memory.New()}), 20)
+		slices.Sort(want)
+		for _, c := range []struct {
+			stops []int
+			err   error
+		}{
+			{[]int{-1}, nil},
+			{[]int{12, -1}, nil},
+			{[]int{8, 15, -1}, nil},
+			{[]int{12, 12}, state.ErrUnusable},
+		} {
+			for what, read := range map[string]func(s *fleet.Store) (got []string, err error){
+				"tasks": func(s *fleet.Store) (got []string, err error) {
+					entries, _, err := state.All(ctx, s)
+					for _, e := range entries {
+						got = append(got, e.Task.ID)
+					}
+					return got, err
+				},
+				"lines": func(s *fleet.Store) (got []string, err error) {
+					_, _, err = s.Log(ctx, "", func(l state.Line) bool { got = append(got, l.TaskID); return true })
+					return got, err
+				},
+			} {
+				begun := time.Now()
+				got, err := read(fleet.New(&sluggish{kv, slices.Clone(c.stops)}, fleet.Options{Local: memory.New()}))
+				if slices.Sort(got); !errors.Is(err, c.err) || c.err == nil && !slices.Equal(got, want) {
+					t.Errorf("%s, stopped after %v: %d of %d, %v", what, c.stops, len(got), len(want), err)
+				}
+				if took := time.Since(begun); took > 3*time.Minute {
+					t.Errorf("%s, stopped after %v: it takes %v", what, c.stops, took)
+				}
+			}
 		}
 	})
 }
