@@ -176,3 +176,29 @@ func TestPruneBesideGarbled(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitBesideGarbled: a task that cannot be read counts for the limit of its origin, and does not keep those that have ended from leaving room.
+func TestLimitBesideGarbled(t *testing.T) {
+	ctx, kv := t.Context(), model.New()
+	s := fleet.New(kv, fleet.Options{Local: memory.New(), Limits: func() (state.Limits, error) { return state.Limits{Pending: 2}, nil }})
+	add := func() (string, error) {
+		e, err := s.Add(ctx, state.Task{Origin: state.ID(7), Created: start, Run: state.Job{Argv: []string{"true"}, Dir: "/", Umask: 0o22},
+			When: state.Timing{Text: "in 1h", Kind: "once", Zone: "UTC", Start: start}}, late)
+		return e.Task.ID, err
+	}
+	damaged, ends := must(add()), must(add())
+	key := "s." + strings.Join(strings.Split(damaged, ""), ".")
+	if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte("[1]")}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := add(); !errors.Is(err, state.ErrLimit) {
+		t.Errorf("a third: %v", err)
+	}
+	must(s.Remove(ctx, ends, start))
+	if _, err := add(); err != nil {
+		t.Errorf("in the place of the second: %v", err)
+	}
+	if _, err := add(); !errors.Is(err, state.ErrLimit) {
+		t.Errorf("one more: %v", err)
+	}
+}

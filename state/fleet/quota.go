@@ -85,6 +85,9 @@ func (t *tx) Pending(origin string) (int, error) {
 	}
 	g.Pending = slices.DeleteFunc(g.Pending, func(id string) bool {
 		d, e := t.load(id)
+		if garbled(e) { // perhaps it waits
+			return false
+		}
 		if e != nil && !errors.Is(e, state.ErrNotFound) {
 			err = e
 		}
