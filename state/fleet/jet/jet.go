@@ -47,6 +47,7 @@ type KV struct {
 	root    string        // the beginning of all subjects
 	batches chan struct{} // holds one value for each batch that has no answer yet
 	leader  leader
+	contact contact
 }
 
 var _ fleet.KV = (*KV)(nil)
@@ -74,7 +75,8 @@ func Open(ctx context.Context, o Options) (*KV, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fleet.ErrAway, err)
 	}
-	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost), leader: leader{by: nc.Info().Name}}, nil
+	return &KV{nc: nc, stream: "OURO_" + name, root: "OURO." + name + ".", batches: make(chan struct{}, batchesMost),
+		leader: leader{by: nc.Info().Name}, contact: contact{since: time.Now()}}, nil
 }
 
 // certificates returns the TLS configuration with the certificates of the options.
@@ -111,6 +113,7 @@ const (
 	codeNoMessage = 10037
 	codeTooLarge  = 10054 // a message
 	codeInUse     = 10058 // the name of a stream, with another configuration
+	codeNoLeader  = 10008 // the server does not know who decides
 )
 
 // apiError is an error as servers answer it.
@@ -144,6 +147,9 @@ func (k *KV) request(ctx context.Context, list ...nats.Msg) (nats.Msg, error) {
 	limited, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	answer, err := k.nc.Request(limited, list...)
+	if ctx.Err() == nil && (errors.Is(err, nats.ErrNobody) || errors.Is(err, context.DeadlineExceeded)) {
+		k.reached(false)
+	}
 	return answer, fleetError(answer, err)
 }
 
@@ -175,6 +181,7 @@ func (k *KV) api(ctx context.Context, verb string, ask, into any) error {
 	if err := json.Unmarshal(answer.Data, &e); err != nil {
 		return err
 	}
+	k.reached(e.Error == nil || e.Error.ErrCode != codeNoLeader)
 	if e.Error != nil {
 		return k.known(e.Error)
 	}
@@ -305,6 +312,7 @@ func (k *KV) publish(ctx context.Context, list ...nats.Msg) (done ack, err error
 	if err := json.Unmarshal(answer.Data, &done); err != nil {
 		return ack{}, err
 	}
+	k.reached(true)
 	// After 10176 (the beginning of the batch is not there) and 10210 (too many batches at once)
 	// package fleet looks, and tries the same again.
 	return done, k.known(done.Error)

@@ -126,6 +126,17 @@ func (c *Conn) live(ctx context.Context) (*link, error) {
 	return nil, fmt.Errorf("%w: %w", ErrNoServer, last)
 }
 
+// Leave ends the present connection, if there is more than one server. The next call connects to the
+// next one.
+func (c *Conn) Leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link != nil && len(c.o.Servers) > 1 {
+		c.next++
+		c.link.end()
+	}
+}
+
 // ParseHeader reads NATS/1.0 [STATUS [DESCRIPTION]], and a name and a value on each further line.
 func ParseHeader(data []byte) Header {
 	h := Header{}
