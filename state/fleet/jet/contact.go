@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A server that is cut off from the others still takes connections, and every machine of a fleet may
-// have it as the first of its list. Whoever is connected to it goes on to the next one.
+// A server that is cut off from the others still takes connections, and every machine of a fleet
+// may have it as the first of its list. Whoever is connected to it goes on to the next one.
 
 // aloneMost is how long a server that does not reach the leaders of the streams keeps its clients.
 // While a new leader is elected they change in vain, which costs little.

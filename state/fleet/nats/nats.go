@@ -126,8 +126,8 @@ func (c *Conn) live(ctx context.Context) (*link, error) {
 	return nil, fmt.Errorf("%w: %w", ErrNoServer, last)
 }
 
-// Leave ends the present connection, if there is more than one server. The next call connects to the
-// next one.
+// Leave ends the present connection, if there is more than one server. The next call connects to
+// the next one.
 func (c *Conn) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
