@@ -19,14 +19,16 @@ func TestGarbledCells(t *testing.T) {
 	words := func(id string) string { return strings.Join(strings.Split(id, ""), ".") }
 	for _, c := range []struct {
 		what string
+		data string // instead of what is there
 		key  func(s *stage) string
 	}{
-		{"a task", func(s *stage) string { return "s." + words(s.claimed.Task.ID) }},
-		{"the text of a task", func(s *stage) string { return "t." + s.claimed.Task.ID + ".1" }},
-		{"an item", func(s *stage) string { return "i." + strings.ReplaceAll(s.item, "/", ".") }},
-		{"a notice", func(s *stage) string { key, _, _ := strings.Cut(s.notice.Place, " "); return key }},
-		{"a heartbeat", func(*stage) string { return "h.x" }},
-		{"a line of the ledger", func(s *stage) string { return "l." + s.ends }},
+		{"a task", "[1]", func(s *stage) string { return "s." + words(s.claimed.Task.ID) }},
+		{"the text of a task", "[1]", func(s *stage) string { return "t." + s.claimed.Task.ID + ".1" }},
+		{"an item", "[1]", func(s *stage) string { return "i." + strings.ReplaceAll(s.item, "/", ".") }},
+		{"an item, with other words", `{"number":1}`, func(s *stage) string { return "i." + strings.ReplaceAll(s.item, "/", ".") }},
+		{"a notice", "[1]", func(s *stage) string { key, _, _ := strings.Cut(s.notice.Place, " "); return key }},
+		{"a heartbeat", "[1]", func(*stage) string { return "h.x" }},
+		{"a line of the ledger", "[1]", func(s *stage) string { return "l." + s.ends }},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			ctx := t.Context()
@@ -38,7 +40,7 @@ func TestGarbledCells(t *testing.T) {
 					t.Fatalf("%s is not there", key)
 				}
 			}
-			if err := s.kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte("[1]")}}}); err != nil {
+			if err := s.kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte(c.data)}}}); err != nil {
 				t.Fatal(err)
 			}
 			var told []string
@@ -61,6 +63,8 @@ func TestGarbledCells(t *testing.T) {
 			count("claims", len(open), 3, problems, err)
 			items, _, problems, err := s.Inbox(ctx, state.Query{})
 			count("items", len(items), 1, problems, err)
+			taken, _, problems, err := s.Take(ctx, state.Query{}, late, late.Add(time.Hour))
+			count("items to take", len(taken), 1, problems, err)
 			notices, _, problems, err := s.Outbox(ctx, late.Add(time.Hour), 0)
 			count("notices", len(notices), 1, problems, err)
 			if _, err := s.Halted(ctx); err != nil {
@@ -108,8 +112,10 @@ func TestGarbledHeartbeats(t *testing.T) {
 		took := e.Record
 		took.Runner = b.ident()
 		late := fleet.New(kv, fleet.Options{Local: memory.New(), Node: state.Node{Name: "c"}}) // has never heard another
-		for beat := 0; beat < 60 && !t.Failed(); beat++ {                                      // five minutes
-			if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte("[1]")}, TTL: 20 * time.Second}}); err != nil {
+		const beats = 60                                                                       // five minutes
+		for beat := 0; beat < beats && !t.Failed(); beat++ {
+			data := []string{"[1]", "{}"}[beat%2] // the last one is the second
+			if err := kv.Commit(ctx, []fleet.Op{{Cell: fleet.Cell{Key: key, Rev: fleet.Any, Data: []byte(data)}, TTL: 20 * time.Second}}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)

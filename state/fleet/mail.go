@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // itemKey returns the key of the item with an ID of the user, or "" when the ID is not valid.
@@ -34,11 +36,15 @@ func (s *Store) inboxItems(ctx context.Context) (list []state.Item, taken map[st
 	cells, _, err := s.all(ctx, items)
 	for _, c := range cells {
 		i := state.Item{Cursor: state.NumberCursor(c.Rev)}
-		if err := decode(c, &i.Line); err != nil {
+		err := decode(c, &i.Line)
+		i.ID = state.ItemID(i.Line)
+		if err == nil && itemKey(i.ID) != c.Key {
+			err = fmt.Errorf("%w: %s %w: it is of item %q", state.ErrUnusable, c.Key, codec.ErrBroken, i.ID)
+		}
+		if err != nil {
 			problems = append(problems, problem(c.Key, err))
 			continue
 		}
-		i.ID = state.ItemID(i.Line)
 		if lease, ok := taken[leaseKey(c.Key)]; ok && decode(lease, &i.Leased) != nil {
 			i.Leased = time.Time{} // a lease that cannot be read holds nobody up
 		}

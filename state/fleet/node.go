@@ -23,7 +23,7 @@ type Runner struct {
 // runnerIn returns the runner whose heartbeat is in a cell. A heartbeat that cannot be decoded, as
 // a newer version may write it, says no more than that there is a runner (lives).
 func runnerIn(c Cell) (r Runner, there bool) {
-	if len(c.Data) == 0 || decode(c, &r) != nil {
+	if len(c.Data) == 0 || decode(c, &r) != nil || r.Leader.Ident == (state.Ident{}) {
 		return Runner{}, false
 	}
 	return r, true
