@@ -6,6 +6,7 @@ package top
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 
@@ -69,7 +70,13 @@ func run(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	viewCtx, endView := context.WithCancel(ctx)
+	// A terminal that is gone tells by HUP only those whose controlling terminal it is, unless they
+	// ignore that.
+	shown, stop := cli.WithReader(ctx, s.World.Out)
+	defer stop()
+	typed, stop := cli.WithReader(shown, asWriter(s.World.In))
+	defer stop()
+	viewCtx, endView := context.WithCancel(typed)
 	times := cli.LocaleOn(ctx, s.World.Out, s.Getenv)
 	act := &storeActions{ctx: viewCtx, base: s, st: st, zone: zone, times: times}
 	m := newModel(act, zone, s.Clock.Now(), looks{colour: bool(cli.PaintOn(s.World.Out, s.Getenv)),
@@ -93,10 +100,16 @@ func run(ctx context.Context, s *cli.Call) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, tea.ErrProgramKilled) && viewCtx.Err() == nil:
-		return nil
+	case errors.Is(context.Cause(typed), cli.ErrReaderGone):
+		return cli.ExitCode(cli.ExitFailed)
 	}
 	return err
+}
+
+// asWriter is a terminal from which keys are read, as one that is written to.
+func asWriter(in io.Reader) io.Writer {
+	w, _ := in.(io.Writer)
+	return w
 }
 
 // watchStore calls changed when tasks, items or lines of the ledger have changed, until ctx ends.
