@@ -70,7 +70,7 @@ func (osDisk) mark(f *plainfile.Handle, at int64, data []byte) error {
 }
 
 func (osDisk) cut(path string, size int64) error {
-	f, err := openFile(path, os.O_WRONLY, 0)
+	f, err := plainfile.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -36,11 +36,6 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// openFile opens one of our files. errOdd: it is not a regular file.
-func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	return plainfile.OpenFile(path, flags, mode)
-}
-
 // readFile reads one of our files. It refuses one that is not a regular file or is larger than
 // limit, and does not follow links.
 func readFile(path string, limit int64) ([]byte, error) {

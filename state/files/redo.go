@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // Records are applied again in the same way after the death of a process and after a loss of power.
@@ -202,7 +203,7 @@ func (t *tx) redoLines(n *fate, _ *fates) error {
 	at, path := n.from, t.path(n.place)
 	have := make([]byte, len(n.lines))
 	size := int64(0)
-	f, err := openFile(path, os.O_RDONLY, 0)
+	f, err := plainfile.OpenFile(path, os.O_RDONLY, 0)
 	switch {
 	case missing(err):
 		have = nil
