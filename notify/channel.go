@@ -30,9 +30,7 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	case slices.Contains(BuiltIn, name):
 		c = state.Channel{Name: name, Type: name}
 	default:
-		names := append(slices.Collect(maps.Keys(configured)), BuiltIn...)
-		slices.Sort(names)
-		return c, localError("there is no channel %s; there are %s", plain.Quote(name), strings.Join(slices.Compact(names), ", "))
+		return c, localError("there is no channel %s; there are %s", plain.Quote(name), strings.Join(Names(configured), ", "))
 	}
 	c, err := FromURL(c)
 	switch {

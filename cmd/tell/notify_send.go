@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -53,16 +54,11 @@ func sendAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
 	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
 	rows := make([]deliveryResult, len(o.deliveries))
-	done := make(chan int)
+	var sending sync.WaitGroup
 	for i, t := range o.deliveries {
-		go func() {
-			rows[i] = sendOne(within, t, o)
-			done <- i
-		}()
+		sending.Go(func() { rows[i] = sendOne(within, t, o) })
 	}
-	for range o.deliveries {
-		<-done
-	}
+	sending.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

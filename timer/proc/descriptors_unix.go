@@ -12,12 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var detachDescriptors = sync.OnceValue(markDescriptors)
-
-// DetachDescriptors marks every descriptor above 2 of this process close-on-exec, so that no child
+// detachDescriptors marks every descriptor above 2 of this process close-on-exec, so that no child
 // keeps open what our caller opened (a lock on 9, a pipe on 251). Go marks its own descriptors when
-// it opens them, so once is enough, and later calls do nothing. Start and Detach call it.
-func DetachDescriptors() error { return detachDescriptors() }
+// it opens them, so once is enough, and later calls do nothing.
+var detachDescriptors = sync.OnceValue(markDescriptors)
 
 func markDescriptors() error {
 	// Other systems only list 0 to 2, unless fdescfs is mounted.

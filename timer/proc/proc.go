@@ -123,8 +123,8 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 		}
 	}
 	if !spec.Foreground {
-		ResetSignals()
-		if err := DetachDescriptors(); err != nil {
+		resetSignals()
+		if err := detachDescriptors(); err != nil {
 			return nil, &StartError{"start", path, err}
 		}
 	}

@@ -135,14 +135,14 @@ func (p *Process) wake() {}
 // is killed when the child ends.
 func (p *Process) leftBehind() bool { return false }
 
-// ResetSignals does nothing here: children inherit no dispositions.
-func ResetSignals() {}
+// resetSignals does nothing here: children inherit no dispositions.
+func resetSignals() {}
 
 // Ignored reports whether this process ignores a signal.
 func Ignored(sig os.Signal) bool { return signal.Ignored(sig) }
 
-// DetachDescriptors does nothing here: children inherit only the handles they are given.
-func DetachDescriptors() error { return nil }
+// detachDescriptors does nothing here: children inherit only the handles they are given.
+func detachDescriptors() error { return nil }
 
 // Umask is -1, because Windows has none.
 func Umask() int { return -1 }

@@ -15,9 +15,17 @@ import (
 // full channel drops further signals.
 var discarded = make(chan os.Signal, 1)
 
-// unignored are the signals for which ResetSignals has set a handler.
+// unignored are the signals for which resetSignals has set a handler.
 var unignored atomic.Pointer[[]syscall.Signal]
 
+// resetSignals makes children start with the default action for every signal, even if we were
+// started with some ignored (nohup ignores HUP, a shell's "&" INT and QUIT). This process still
+// ignores them.
+//
+// An ignored signal stays ignored across exec, but the action of a handled one becomes the default.
+// So each ignored signal gets a handler that does nothing. signal.Reset would not do, because the
+// runtime restores the inherited disposition. After resetSignals, signal.Ignored returns false for
+// all of them, and Ignored true. signal.Ignore and signal.Reset of a signal undo it.
 var resetSignals = sync.OnceFunc(func() {
 	sigs := ignoredSignals()
 	unignored.Store(&sigs)
@@ -27,24 +35,13 @@ var resetSignals = sync.OnceFunc(func() {
 })
 
 // Ignored reports whether this process was started with a signal ignored. Unlike signal.Ignored it
-// says so after ResetSignals, too.
+// says so after resetSignals, too.
 func Ignored(sig os.Signal) bool {
 	if sigs := unignored.Load(); sigs != nil {
 		return slices.ContainsFunc(*sigs, func(s syscall.Signal) bool { return s == sig })
 	}
 	return signal.Ignored(sig)
 }
-
-// ResetSignals makes children start with the default action for every signal, even if we were
-// started with some ignored (nohup ignores HUP, a shell's "&" INT and QUIT). This process still
-// ignores them.
-//
-// An ignored signal stays ignored across exec, but the action of a handled one becomes the default.
-// So each ignored signal gets a handler that does nothing. signal.Reset would not do, because the
-// runtime restores the inherited disposition. After ResetSignals, signal.Ignored returns false for
-// all of them, and Ignored true. Start and Detach call it; signal.Ignore and signal.Reset of a
-// signal undo it.
-func ResetSignals() { resetSignals() }
 
 // ignoredSignals returns the signals that this process ignores: all of them if /proc shows them,
 // and otherwise those two that the runtime reports.
