@@ -47,7 +47,7 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 
 // isURL reports whether a word is a channel given as a URL, and not a name.
 func isURL(word string) bool {
-	return strings.Contains(word, "://") || strings.HasPrefix(word, "mailto:")
+	return strings.Contains(word, "://") || SchemeOf(word) != ""
 }
 
 // FromURL completes a channel with what its URL says: https://… is a webhook, mailto:a@b is email

@@ -24,6 +24,7 @@ func TestFind(t *testing.T) {
 		{"ops:bob", "ops", Webhook, "bob", ""},
 		{"box", "box", Email, "box@example.org", ""},
 		{"mailto:bob%2Bx@example.org", "email", Email, "bob+x@example.org", ""},
+		{"MAILTO:bob@example.org", "email", Email, "bob@example.org", ""},
 		{"https://u:pw@example.org:8080/a/b?c=d#e", "https://example.org:8080/…", Webhook, "", ""},
 		{"HTTPS://example.org", "https://example.org", Webhook, "", ""},
 		{"ntfy://ntfy.sh/topic", "ntfy://…", "ntfy", "", ""},
