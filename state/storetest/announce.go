@@ -67,17 +67,13 @@ func testAnnounce(t *testing.T, b *bench) {
 	_, _ = first, second
 
 	changed, leave := attend(id, hour(1))
-	if _, err := b.b.Remove(b.ctx, id, hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Remove(b.ctx, id, hour(0)))
 	b.heard(changed, "a removal")
 	if b.find(id).Awaited {
 		t.Error("attended, and removed")
 	}
 	leave()
-	if _, err := b.b.Restore(b.ctx, id, hour(1), hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Restore(b.ctx, id, hour(1), hour(0)))
 	attended(id, false)
 	changed, leave = attend(id, hour(1))
 	attended(id, true)
@@ -90,9 +86,7 @@ func testAnnounce(t *testing.T, b *bench) {
 	moving := b.add(waits("soup"), hour(1)).Task.ID
 	_, leave = attend(moving, hour(1))
 	_, leaveToo = attend(moving, hour(1))
-	if err := b.b.Move(b.ctx, moving, hour(1), hour(2), hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.b.Move(b.ctx, moving, hour(1), hour(2), hour(0)))
 	leave()
 	_, leave = attend(moving, hour(2))
 	leaveToo()
@@ -121,9 +115,7 @@ func testHold(t *testing.T, b *bench) {
 	b.is("going on, not held", err, state.ErrTaken)
 	changed, leave, err := b.b.Announce(b.ctx, id, hour(1))
 	b.is("attending", err, nil)
-	if _, err := change(state.HoldWait(hour(1), 90*time.Second, hour(0))); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(change(state.HoldWait(hour(1), 90*time.Second, hour(0))))
 	b.heard(changed, "a pause")
 	leave()
 	e := b.find(id)
@@ -135,9 +127,7 @@ func testHold(t *testing.T, b *bench) {
 	}
 	_, err = b.b.Resume(b.ctx, id, hour(0))
 	b.is("resumed as other tasks are", err, state.ErrTaken)
-	if _, err := b.b.Remove(b.ctx, id, hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Remove(b.ctx, id, hour(0)))
 	if e, err := b.b.Restore(b.ctx, id, hour(1), hour(2)); err != nil || !e.Held {
 		t.Errorf("restored: %+v %v", e, err)
 	}

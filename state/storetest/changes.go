@@ -53,10 +53,7 @@ func testUpdate(t *testing.T, b *bench) {
 	to.ID, to.Revision, to.Key, to.Created = id, 1, "another", hour(7)
 	to.When.Text, to.When.Kind, to.Run = "0 10 * * *", "cron", state.Job{Shell: "true", Prog: "/bin/sh", Dir: "/tmp", Env: map[string]string{"A": "1"}}
 	to.Policy = state.Policy{Catchup: state.CatchupAll, Retries: 3, Backoff: "5s"}
-	e, err := b.a.Update(b.ctx, to, time.Time{}, hour(0), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[state.Entry](b)(b.a.Update(b.ctx, to, time.Time{}, hour(0), nil))
 	got := b.find(id)
 	want := to.UTC()
 	want.Revision, want.Key, want.Created, want.Format = 2, "k", was.Task.Created, state.Format
@@ -76,7 +73,7 @@ func testUpdate(t *testing.T, b *bench) {
 	to.Revision = 2
 	bad := to
 	bad.Text = "caf\xe9"
-	_, err = b.b.Update(b.ctx, bad, time.Time{}, hour(0), nil)
+	_, err := b.b.Update(b.ctx, bad, time.Time{}, hour(0), nil)
 	b.is("what cannot be kept", err, state.ErrInvalid)
 	_, err = b.b.Update(b.ctx, to, time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), hour(0), nil)
 	b.is("a due instant out of range", err, state.ErrInvalid)
@@ -117,9 +114,7 @@ func testUpdate(t *testing.T, b *bench) {
 	b.phase(id, state.Pending, hour(3))
 
 	// None to come.
-	if _, err := b.a.Remove(b.ctx, id, hour(4)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, id, hour(4)))
 	_, err = b.b.Update(b.ctx, b.find(id).Task, time.Time{}, hour(4), nil)
 	b.is("update of what was removed", err, state.ErrEnded)
 	once := b.add(oneShot("once"), hour(1))
@@ -550,9 +545,7 @@ func testGiven(t *testing.T, b *bench) {
 	_, err = b.a.Restore(b.ctx, id, hour(84), hour(57))
 	b.is("restore", err, nil)
 	given("restored", state.EventRestored, 5)
-	if _, err := b.a.Fire(b.ctx, id, self, hour(58)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Record](b)(b.a.Fire(b.ctx, id, self, hour(58)))
 	b.is("finish", b.a.Finish(b.ctx, id, "enough", hour(59)), nil)
 	given("finished under a run by hand", state.EventFinished, 6)
 }

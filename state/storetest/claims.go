@@ -44,10 +44,7 @@ func testClaim(t *testing.T, b *bench) {
 	_, err := b.b.Claim(b.ctx, id, hour(2), time.Time{}, self, hour(2))
 	b.is("claim of another instant", err, state.ErrTaken)
 	now := hour(1).Add(3 * time.Millisecond)
-	r, err := b.a.Claim(b.ctx, id, hour(1), time.Time{}, self, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must[state.Record](b)(b.a.Claim(b.ctx, id, hour(1), time.Time{}, self, now))
 	if r.Task.ID != id || !r.Due.Equal(hour(1)) || r.Number != 1 || r.Runner != self || !r.Claimed.Equal(now) || r.Manual {
 		t.Errorf("record %+v", r)
 	}
@@ -151,9 +148,7 @@ func testNumbers(t *testing.T, b *bench) {
 	r := b.claim(id, hour(0), hour(24))
 	b.end(r, state.OK)
 	last := hour(24 * 3)
-	if err := b.b.Skip(b.ctx, id, hour(24), hour(24*4), state.Line{At: hour(80), DueLast: &last, Count: 3, Outcome: state.Missed, Reason: "coalesced"}); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.b.Skip(b.ctx, id, hour(24), hour(24*4), state.Line{At: hour(80), DueLast: &last, Count: 3, Outcome: state.Missed, Reason: "coalesced"}))
 	if n := b.log(id)[0].Number; n != 2 {
 		t.Errorf("the range has number %d, want 2, its first instant's", n)
 	}
@@ -175,9 +170,7 @@ func testStarted(t *testing.T, b *bench) {
 		t.Errorf("not started, and %+v", o)
 	}
 	r.Child, r.Started = state.Ident{PID: 99, Start: 7, Boot: "b", NS: "n"}, hour(1).UTC()
-	if err := b.a.Started(b.ctx, r); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.a.Started(b.ctx, r))
 	if o := b.open(); len(o) != 1 || !reflect.DeepEqual(o[0], r) {
 		t.Errorf("open\n%+v\nwant\n%+v", o, r)
 	}
@@ -197,9 +190,7 @@ func testEnd(t *testing.T, b *bench) {
 	want.Stdout, want.Stderr = state.Output{Bytes: 10}, state.Output{Bytes: 1 << 40, Truncated: true}
 	want.User, want.System, want.MaxRSS = 0.5, 0.25, 1<<20
 	want.Description, want.Text, want.Revision = "d", "t\x1b☕", 1
-	if err := b.b.End(b.ctx, r, want); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.b.End(b.ctx, r, want))
 	b.is("end twice", b.a.End(b.ctx, r, want), state.ErrEnded)
 	got := b.log(id)
 	if len(got) != 2 {
@@ -243,9 +234,7 @@ func testSkip(t *testing.T, b *bench) {
 	b.is("skip of another instant", b.b.Skip(b.ctx, id, hour(2), hour(25), miss), state.ErrTaken)
 	b.is("skip as if it had run", b.b.Skip(b.ctx, id, hour(1), hour(25), state.Line{Outcome: state.OK}), state.ErrInvalid)
 	b.is("a next instant that is not later", b.b.Skip(b.ctx, id, hour(1), hour(0), miss), state.ErrInvalid)
-	if err := b.b.Skip(b.ctx, id, hour(1), hour(25), miss); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.b.Skip(b.ctx, id, hour(1), hour(25), miss))
 	b.is("skip again", b.b.Skip(b.ctx, id, hour(1), hour(25), miss), state.ErrTaken)
 	b.phase(id, state.Pending, hour(25))
 	l := b.log(id)[0]
@@ -253,9 +242,7 @@ func testSkip(t *testing.T, b *bench) {
 		l.Due == nil || !l.Due.Equal(hour(1)) || !l.At.Equal(hour(2)) {
 		t.Errorf("line %+v", l)
 	}
-	if err := b.b.Skip(b.ctx, id, hour(25), time.Time{}, state.Line{At: hour(26), Outcome: state.Skipped}); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.b.Skip(b.ctx, id, hour(25), time.Time{}, state.Line{At: hour(26), Outcome: state.Skipped}))
 	b.phase(id, state.Ended, hour(25))
 	tally := b.find(id).Tally
 	if tally.Number != 2 || tally.Fired != 0 || tally.Last != "skipped" || !tally.LastDue.Equal(hour(25)) {
@@ -326,11 +313,8 @@ func testLog(t *testing.T, b *bench) {
 
 func testLead(t *testing.T, b *bench) {
 	me := state.Leader{Ident: self, Since: hour(0).UTC(), Version: "1.2.3", Mode: "foreground"}
-	l, err := b.a.Lead(b.ctx, me)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = b.b.Lead(b.ctx, state.Leader{})
+	l := must[state.Lease](b)(b.a.Lead(b.ctx, me))
+	_, err := b.b.Lead(b.ctx, state.Leader{})
 	b.is("lead beside a leader", err, state.ErrLed)
 	if who, led, err := b.b.Led(b.ctx); !led || err != nil || !reflect.DeepEqual(who, me) {
 		t.Errorf("led by %+v %v %v", who, led, err)
@@ -356,10 +340,7 @@ func testLead(t *testing.T, b *bench) {
 	if who, led, err := b.b.Led(b.ctx); led || err != nil {
 		t.Errorf("released, and led by %+v %v", who, err)
 	}
-	l, err = b.b.Lead(b.ctx, state.Leader{Mode: "background"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l = must[state.Lease](b)(b.b.Lead(b.ctx, state.Leader{Mode: "background"}))
 	if who, led, err := b.a.Led(b.ctx); !led || err != nil || who.Mode != "background" {
 		t.Errorf("led by %+v %v %v", who, led, err)
 	}
@@ -386,20 +367,16 @@ func testLedRace(t *testing.T, b *bench) {
 		return &wg
 	}
 	for range 3 {
-		l, err := b.a.Lead(b.ctx, state.Leader{}) // so that there is a lock to look at
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Release(); err != nil {
-			t.Fatal(err)
-		}
+		// so that there is a lock to look at
+		l := must[state.Lease](b)(b.a.Lead(b.ctx, state.Leader{}))
+		b.ok(l.Release())
 		look(100, func(led bool) {
 			if led {
 				t.Error("somebody who looks was taken for a runner")
 			}
 		}).Wait()
 		wg := look(300, func(bool) {})
-		l, err = b.b.Lead(b.ctx, state.Leader{})
+		l, err := b.b.Lead(b.ctx, state.Leader{})
 		if err != nil {
 			t.Fatalf("lead among those who look: %v", err)
 		}
@@ -415,10 +392,7 @@ func testFollow(t *testing.T, b *bench) {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	before := b.add(daily("n"), hour(5))
-	queue, err := b.a.Follow(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	queue := must[state.Queue](b)(b.a.Follow(ctx))
 	known := map[string]state.Slot{}
 	// heard takes in what is told until a task is, or is not, where it is thought to be.
 	heard := func(what, id string, due, resume time.Time) {
@@ -449,35 +423,20 @@ func testFollow(t *testing.T, b *bench) {
 		}
 	}
 	heard("a task there was", before.Task.ID, hour(5), time.Time{})
-	e, err := b.b.Add(b.ctx, daily("n"), hour(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[state.Entry](b)(b.b.Add(b.ctx, daily("n"), hour(1)))
 	id := e.Task.ID
 	heard("an addition", id, hour(1), time.Time{})
-	if _, err := b.b.Claim(b.ctx, id, hour(1), hour(25), self, hour(1)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Record](b)(b.b.Claim(b.ctx, id, hour(1), hour(25), self, hour(1)))
 	heard("a claim", id, hour(25), time.Time{})
-	if _, err := b.b.Pause(b.ctx, id, hour(30), hour(2)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Pause(b.ctx, id, hour(30), hour(2)))
 	heard("a pause", id, hour(25), hour(30))
-	if _, err := b.b.Pause(b.ctx, id, time.Time{}, hour(2)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Pause(b.ctx, id, time.Time{}, hour(2)))
 	heard("a pause without an end", id, time.Time{}, time.Time{})
-	if _, err := b.b.Resume(b.ctx, id, hour(2)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Resume(b.ctx, id, hour(2)))
 	heard("the end of it", id, hour(25), time.Time{})
-	if _, err := b.b.Remove(b.ctx, id, hour(2)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Remove(b.ctx, id, hour(2)))
 	heard("a removal", id, time.Time{}, time.Time{})
-	if _, err := b.b.Restore(b.ctx, id, hour(26), hour(2)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.b.Restore(b.ctx, id, hour(26), hour(2)))
 	heard("a task that came back", id, hour(26), time.Time{})
 	last := ""
 	for range 200 { // nobody listens: nobody is held up

@@ -97,9 +97,7 @@ func testOccurrence(t *testing.T, b *bench) {
 	b.end(b.claim(id, hour(0), hour(1)), state.OK)
 	due, last := hour(1), hour(3)
 	skipped := state.Line{Type: state.LineOccurrence, At: hour(4), TaskID: id, Count: 3, Due: &due, DueLast: &last, Outcome: state.Missed}
-	if err := b.a.Skip(b.ctx, id, hour(1), hour(4), skipped); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.a.Skip(b.ctx, id, hour(1), hour(4), skipped))
 	b.end(b.claim(id, hour(4), hour(5)), state.Failed)
 	for number, want := range map[int][]int{1: {1}, 2: {2}, 3: {2}, 4: {2}, 5: {5}, 6: nil} {
 		var got []int
@@ -122,10 +120,7 @@ func testWatchLog(t *testing.T, b *bench) {
 	id := b.add(daily("n"), hour(0)).Task.ID
 	for _, of := range []string{"", id} {
 		ctx, stop := context.WithCancel(b.ctx)
-		signal, err := b.a.WatchLog(ctx, of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		signal := must[<-chan struct{}](b)(b.a.WatchLog(ctx, of))
 		heard := func(what string, seen func() bool) {
 			t.Helper()
 			limit := time.After(20 * time.Second)
@@ -204,9 +199,7 @@ func testFinder(t *testing.T, b *bench) {
 	}
 	_, err = find(b.ctx, state.ID(99))
 	b.is("what is not there", err, state.ErrNotFound)
-	if _, err := b.a.Remove(b.ctx, e.Task.ID, hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, e.Task.ID, hour(0)))
 	if list, err := find(b.ctx, e.Task.ID); err != nil || len(list) != 1 || list[0].Phase != state.Removed {
 		t.Errorf("after a change %+v, %v", list, err)
 	}

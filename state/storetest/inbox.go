@@ -236,9 +236,7 @@ func testPruneInbox(t *testing.T, b *bench) {
 		t.Error(err)
 	}
 	pruned(state.Keep{Ended: kept}, far, 3, often[3:]) // that task lives
-	if _, err := b.a.Remove(b.ctx, id, hour(10)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, id, hour(10)))
 	pruned(state.Keep{Ended: kept}, far, 3, nil)
 	if d, err := b.b.Dropped(b.ctx); err != nil || d.Items != 12 || !d.Since.Equal(hour(10)) || !d.Last.Equal(far) {
 		t.Errorf("dropped were %+v, %v", d, err)

@@ -154,10 +154,7 @@ func testWatchMail(t *testing.T, b *bench) {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	r := b.claim(b.add(daily("n"), hour(1)).Task.ID, hour(1), hour(2))
-	signal, err := b.a.WatchMail(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signal := must[<-chan struct{}](b)(b.a.WatchMail(ctx))
 	heard := func(what string) {
 		t.Helper()
 		b.heard(signal, what)
@@ -212,9 +209,7 @@ func testText(t *testing.T, b *bench) {
 	r := b.claim(id, hour(25), hour(49))
 	edited := b.find(id).Task
 	edited.Text = "Coffee!"
-	if _, err := b.a.Update(b.ctx, edited, time.Time{}, hour(26), nil); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Update(b.ctx, edited, time.Time{}, hour(26), nil))
 	tell(r, task.Text)
 	due := hour(49)
 	b.is("skip", b.a.Skip(b.ctx, id, due, hour(73), state.Line{At: due, Due: &due, Outcome: state.Missed, Description: "Coffee!"}), nil)

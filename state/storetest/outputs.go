@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,7 @@ import (
 // written is all that is kept of a stream.
 func (b *bench) written(from state.Stream) string {
 	b.Helper()
-	f, err := from.Open(b.ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must[state.StreamReader](b)(from.Open(b.ctx))
 	defer f.Close()
 	text, err := io.ReadAll(f)
 	if size, e := f.Size(); err != nil || e != nil || size != int64(len(text)) {
@@ -29,14 +27,9 @@ func (b *bench) written(from state.Stream) string {
 // write makes a stream anew with the text in it.
 func (b *bench) write(to state.Stream, text string) {
 	b.Helper()
-	f, err := to.Create(b.ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		b.Fatal(err)
-	}
+	f := must[*os.File](b)(to.Create(b.ctx))
+	_, err := f.WriteString(text)
+	b.ok(errors.Join(err, f.Close()))
 }
 
 func testOutput(t *testing.T, b *bench) {
@@ -53,15 +46,9 @@ func testOutput(t *testing.T, b *bench) {
 		b.is("trim what "+what+" has not", err, fs.ErrNotExist)
 		b.is("drop what "+what+" has not", s.Drop(b.ctx), nil)
 	}
-	f, err := out.Create(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*os.File](b)(out.Create(b.ctx))
 	defer f.Close()
-	grows, err := theirs.Open(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grows := must[state.StreamReader](b)(theirs.Open(b.ctx))
 	defer grows.Close()
 	for _, text := range []string{"one\n", "two\n"} {
 		if _, err := f.WriteString(text); err != nil {
@@ -83,7 +70,7 @@ func testOutput(t *testing.T, b *bench) {
 	if got := b.written(errs); got != "oh dear\n" {
 		t.Errorf("of the other is kept %q", got)
 	}
-	_, err = next.Open(b.ctx)
+	_, err := next.Open(b.ctx)
 	b.is("open what is another run's", err, fs.ErrNotExist)
 	b.write(out, "another attempt\n")
 	if got := b.written(theirs); got != "another attempt\n" {
@@ -128,10 +115,7 @@ func testOurs(t *testing.T, b *bench) {
 	out, errs := b.a.Output(id, number)
 	theirs, _ := b.b.Output(id, number)
 	b.write(errs, "x")
-	f, err := out.Create(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*os.File](b)(out.Create(b.ctx))
 	defer f.Close()
 	own := func(s state.Stream, n int64, want bool) {
 		t.Helper()
@@ -162,10 +146,7 @@ func testOurs(t *testing.T, b *bench) {
 }
 
 func testScratch(t *testing.T, b *bench) {
-	f, err := b.a.Scratch("echo one\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*os.File](b)(b.a.Scratch("echo one\n"))
 	defer f.Close()
 	if text, err := io.ReadAll(f); string(text) != "echo one\n" || err != nil {
 		t.Errorf("in it is %q, %v", text, err)

@@ -33,9 +33,7 @@ func testPrune(t *testing.T, b *bench) {
 	}
 	removed := func(at time.Time) string {
 		e := b.add(daily("n"), hour(2000))
-		if _, err := b.b.Remove(b.ctx, e.Task.ID, at); err != nil {
-			t.Fatal(err)
-		}
+		must[state.Entry](b)(b.b.Remove(b.ctx, e.Task.ID, at))
 		return e.Task.ID
 	}
 	old := []string{ended(keyed(oneShot("n"), "k"), hour(1), hour(2)), ended(daily("n"), hour(1), late.Add(-1)), removed(late.Add(-1)), removed(hour(1))}
@@ -48,14 +46,9 @@ func testPrune(t *testing.T, b *bench) {
 		b.pause(b.add(daily("paused"), hour(1)).Task.ID, time.Time{}).Task.ID,
 	}
 	gone := b.claim(b.add(daily("removed, and runs"), hour(1)).Task.ID, hour(1), hour(2))
-	if _, err := b.a.Remove(b.ctx, gone.Task.ID, hour(1)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, gone.Task.ID, hour(1)))
 	fired := ended(oneShot("fired"), hour(1), hour(2))
-	byHand, err := b.a.Fire(b.ctx, fired, self, hour(5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	byHand := must[state.Record](b)(b.a.Fire(b.ctx, fired, self, hour(5)))
 	stay = append(stay, gone.Task.ID, fired)
 	ids := func() (list []string) {
 		for _, e := range b.list() {

@@ -254,6 +254,23 @@ func (b *bench) is(what string, err, want error) {
 	}
 }
 
+// ok ends the test if what the rest of it builds on has failed.
+func (b *bench) ok(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// must is ok for a call that returns a value.
+func must[T any](b *bench) func(v T, err error) T {
+	return func(v T, err error) T {
+		b.Helper()
+		b.ok(err)
+		return v
+	}
+}
+
 func ids(list []state.Entry) (out []string) {
 	for _, e := range list {
 		out = append(out, e.Task.ID)

@@ -156,9 +156,7 @@ func testOwn(t *testing.T, b *bench) {
 		t.Errorf("the claim's task is\n%+v\nwant\n%+v", got, want)
 	}
 	l := line(r, state.OK)
-	if err := b.a.End(b.ctx, r, l); err != nil {
-		t.Fatal(err)
-	}
+	b.ok(b.a.End(b.ctx, r, l))
 	*l.ExitCode, *l.Ended = 9, hour(9)
 	got := b.log(id)[0]
 	*got.ExitCode, *got.Due = 9, hour(9)
@@ -171,18 +169,13 @@ func testIDs(t *testing.T, b *bench) {
 	seen := map[string]bool{}
 	for i := range 40 {
 		s := []state.Store{b.a, b.b}[i%2]
-		e, err := s.Add(b.ctx, oneShot("n"), hour(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[state.Entry](b)(s.Add(b.ctx, oneShot("n"), hour(1)))
 		if id := e.Task.ID; seen[id] || len(id) < 4 || id != strings.ToLower(id) {
 			t.Errorf("ID %q was used before or is not an ID", id)
 		}
 		seen[e.Task.ID] = true
 		if i%3 == 0 {
-			if _, err := s.Remove(b.ctx, e.Task.ID, hour(0)); err != nil {
-				t.Fatal(err)
-			}
+			must[state.Entry](b)(s.Remove(b.ctx, e.Task.ID, hour(0)))
 		}
 	}
 	// A mistyped ID is never another task's.
@@ -219,9 +212,7 @@ func testFind(t *testing.T, b *bench) {
 		}
 	}
 	gone := all[0]
-	if _, err := b.a.Remove(b.ctx, gone, hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, gone, hour(0)))
 	b.phase(gone, state.Removed, hour(1))
 	for _, none := range []string{"0", "K7", "????", "..", "../x", all[1] + "a", strings.Repeat("a", 300)} {
 		_, err := b.a.Find(b.ctx, none)
@@ -234,9 +225,7 @@ func testList(t *testing.T, b *bench) {
 	first := b.add(oneShot("first"), hour(1)).Task.ID
 	second := b.add(daily("second"), hour(2)).Task.ID
 	gone := b.add(oneShot("gone"), hour(4)).Task.ID
-	if _, err := b.a.Remove(b.ctx, gone, hour(0)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, gone, hour(0)))
 	check := func(want []string, phases ...state.Phase) {
 		t.Helper()
 		if got := ids(b.list(phases...)); !slices.Equal(got, want) {
@@ -326,9 +315,7 @@ func testRemoveRestore(t *testing.T, b *bench) {
 	}
 	// An instant that has ended is not restored.
 	b.end(b.claim(id, hour(3), hour(27)), state.OK)
-	if _, err := b.a.Remove(b.ctx, id, hour(4)); err != nil {
-		t.Fatal(err)
-	}
+	must[state.Entry](b)(b.a.Remove(b.ctx, id, hour(4)))
 	_, err = b.a.Restore(b.ctx, id, hour(3), hour(4))
 	b.is("restore to what has ended", err, state.ErrTaken)
 	if _, err = b.a.Restore(b.ctx, id, hour(5), hour(4)); err != nil {
