@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -139,18 +140,27 @@ func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 	return called
 }
 
-// write writes the file, whole.
+// write writes the file, whole, and waits until the disk has it, its name and those of its folders
+// that were not there. Otherwise a loss of power soon after could leave an empty file, or none.
 func write(path, text string, mode os.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dirs := []string{filepath.Dir(path)}
+	for dir := dirs[0]; ; {
+		if _, err := os.Stat(dir); !os.IsNotExist(err) || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	if err := os.MkdirAll(dirs[0], 0o755); err != nil {
 		return err
 	}
-	temp := path + ".new"
-	if err := os.WriteFile(temp, []byte(text), mode); err != nil {
+	if err := plainfile.Replace(path, []byte(text), mode); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
-		os.Remove(temp)
-		return err
+	for _, dir := range dirs {
+		if err := plainfile.SyncFolder(dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }
