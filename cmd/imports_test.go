@@ -86,7 +86,7 @@ var allowed = map[string][]string{
 	"timer/runner/sim":      {"state", "state/memory", "timer/rules", "timer/runner"},
 	"timer/tasks":           {"notify", "state", "state/plain", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when", "timer/when/civil", "timer/when/fault", "timer/when/recur", "timer/when/say"},
 	"timer/await":           {"state", "timer/clock", "timer/problem"},
-	"timer/service":         {"state", "state/plainfile", "timer/proc"},
+	"timer/service":         {"state", "state/guard", "state/plainfile", "timer/proc"},
 	"timer/when":            {"state/plain", "timer/when/civil", "timer/when/fault", "timer/when/recur", "timer/when/say"},
 	"timer/when/say":        {"state/plain", "timer/when/civil"},
 	"timer/when/recur":      {"state/plain", "timer/when/civil", "timer/when/fault", "timer/when/say"},

@@ -92,6 +92,11 @@ func runService(ctx context.Context, s *cli.Call) error {
 		if err := mayChange(p, action, serviceCall(s, action), os.Geteuid(), knownUser); err != nil {
 			return err
 		}
+		if user, known := service.AccountOf(p.User); known && action == "install" {
+			if err := barredProblem(p.Barred(user, service.SystemState), p); err != nil {
+				return err
+			}
+		}
 	}
 	switch action {
 	case "install":
@@ -159,6 +164,24 @@ func mayChange(p service.Plan, action string, again problem.Call, uid int, known
 		return problem.New(problem.Failed, problem.T("there is no user %s to run the tasks", p.User),
 			problem.T("useradd --system --home-dir %s --shell /usr/sbin/nologin %s makes one; --run-as names another",
 				service.SystemState, p.User))
+	}
+	return nil
+}
+
+// barredProblem says what would keep the service of the system from working for a user; nil when
+// that is nothing.
+func barredProblem(bar service.Bar, p service.Plan) error {
+	switch bar.Why {
+	case service.AboveState:
+		return problem.New(problem.Failed, problem.T("%s may not enter %s, and the tasks are below it", p.User, bar.Path),
+			problem.T("%s; or --run-as names another user", cli.ShellLine(bar.Mend)))
+	case service.AboveProgram:
+		return problem.New(problem.Failed,
+			problem.T("%s may not enter %s, and this program is below it (%s)", p.User, bar.Path, p.Program),
+			problem.T("put the program where everybody may run it, such as /usr/local/bin, and call it there"))
+	case service.InState:
+		return problem.New(problem.Failed, problem.T("%s belongs to another user than %s", bar.Path, p.User),
+			problem.T("%s; or --run-as names another user", cli.ShellLine(bar.Mend)))
 	}
 	return nil
 }

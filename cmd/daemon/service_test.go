@@ -49,6 +49,40 @@ func TestMayChange(t *testing.T) {
 	}
 }
 
+// TestBarredProblem: what keeps the service from working is told with the folder and what to type.
+func TestBarredProblem(t *testing.T) {
+	p, _ := service.ForSystem("runit", "/root/ouro-timer", "backup", "/etc/service")
+	for _, c := range []struct {
+		bar           service.Bar
+		message, hint string // empty: nothing is wrong
+	}{
+		{service.Bar{}, "", ""},
+		{service.Bar{Path: "/var/lib", Why: service.AboveState, Mend: []string{"chmod", "o+x", "/var/lib"}},
+			"backup may not enter /var/lib, and the tasks are below it",
+			"chmod o+x /var/lib; or --run-as names another user"},
+		{service.Bar{Path: "/root", Why: service.AboveProgram},
+			"backup may not enter /root, and this program is below it (/root/ouro-timer)",
+			"put the program where everybody may run it, such as /usr/local/bin, and call it there"},
+		{service.Bar{Path: "/var/lib/ouro-timer/runs", Why: service.InState,
+			Mend: []string{"chown", "-R", "backup", "/var/lib/ouro-timer"}},
+			"/var/lib/ouro-timer/runs belongs to another user than backup",
+			"chown -R backup /var/lib/ouro-timer; or --run-as names another user"},
+	} {
+		err := barredProblem(c.bar, p)
+		if c.message == "" {
+			if err != nil {
+				t.Errorf("%+v: %v", c.bar, err)
+			}
+			continue
+		}
+		var refused *problem.Problem
+		if !errors.As(err, &refused) || refused.Code != problem.Failed || refused.Message.String() != c.message ||
+			refused.Hint.String() != c.hint {
+			t.Errorf("%+v: %v", c.bar, err)
+		}
+	}
+}
+
 // TestConsentHint sees that the hint of a call that is not answered on a terminal repeats the
 // options of the call.
 func TestConsentHint(t *testing.T) {

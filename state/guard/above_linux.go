@@ -5,7 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
+
+// listed reports whether a folder has an access control list.
+func listed(path string) bool {
+	n, err := unix.Getxattr(path, "system.posix_acl_access", nil)
+	return err == nil && n > 0
+}
 
 // unmapped reports whether a user is one that our user namespace has no number for. In a sandbox
 // that knows nobody but us, root's folders look so; from in there nobody can become who owns them.

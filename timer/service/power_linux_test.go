@@ -49,7 +49,12 @@ func TestInstallWaitsForTheDisk(t *testing.T) {
 	_, temp, _ := strings.Cut(line, `"`)
 	temp, _, _ = strings.Cut(temp, `"`)
 	synced := func(calls, path string) bool {
-		return strings.Contains(calls, "sync(") && strings.Contains(calls, "<"+path+">)")
+		for line := range strings.Lines(calls) {
+			if _, file, sync := strings.Cut(line, "sync("); sync && strings.Contains(file, "<"+path+">") {
+				return true
+			}
+		}
+		return false
 	}
 	if !renamed || !synced(before, temp) {
 		t.Errorf("%q is not synced before it gets its name:\n%s", temp, text)
