@@ -115,7 +115,7 @@ func unreachable(shown string, err error) *Error {
 		err = wrap.Err
 	}
 	e := transient("%s: %s", shown, plain.Line(err.Error()))
-	if known := (*Error)(nil); errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		e.Permanent, e.Here = known.Permanent, known.Here
 		return e
 	}

@@ -57,7 +57,7 @@ func beats(ouro, dir string) error {
 
 // said returns an error with the output of the program.
 func said(err error) error {
-	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
 	}
 	return err

@@ -81,7 +81,7 @@ func plainError(call *openCall, err error) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params of " + call.method +
 			" are not what the protocol has for it"}
 	}
-	if known := (*jsonrpc.Error)(nil); !errors.As(err, &known) || known.Code == 0 {
+	if known, ok := errors.AsType[*jsonrpc.Error](err); !ok || known.Code == 0 {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
 	return err

@@ -84,8 +84,7 @@ func decodeAny(data []byte, bounds Bounds, v any) (unread []toml.Key, err error)
 		return nil, fmt.Errorf("%w: it was cut short: its last line, %q, is missing", ErrBroken, strings.TrimSpace(endLine))
 	}
 	md, err := decodeTOML(string(data), bounds, v)
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, fmt.Errorf("%w: line %d: %s", ErrBroken, parse.Position.Line, plain.Cut(parse.Message, messageMost))
 	}
 	if err != nil {

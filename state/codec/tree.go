@@ -30,8 +30,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 func Tree(text string, bounds Bounds) (tree map[string]any, keys []Key, err error) {
 	tree = map[string]any{}
 	md, err := decodeTOML(text, bounds, &tree)
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[toml.ParseError](err); ok {
 		err = &SyntaxError{Line: parse.Position.Line, After: parse.LastKey, Twice: strings.Contains(parse.Message, "already")}
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func (e *fileError) Unwrap() error { return e.err }
 
 // reasonOf is an error's text without that path.
 func reasonOf(err error) string {
-	if named := (*fileError)(nil); errors.As(err, &named) {
+	if named, ok := errors.AsType[*fileError](err); ok {
 		err = named.err
 	}
 	return err.Error()

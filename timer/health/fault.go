@@ -68,7 +68,7 @@ func newCause(kind Kind, subject string) Cause { return Cause{Kind: kind, Subjec
 // explain turns an error that a probe met in a phase into a fault. Texts from the peer are cut
 // short and made printable.
 func explain(err error, during phase) *fault {
-	if f := (*fault)(nil); errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	if isLate(err) {

@@ -118,7 +118,7 @@ func Parse(text string) (Target, error) {
 	}
 	t.scheme = scheme
 	err := t.parseRest(service, rest, text)
-	if p := (problem{}); errors.As(err, &p) {
+	if p, ok := errors.AsType[problem](err); ok {
 		return refuse(p)
 	}
 	return t, nil

@@ -231,7 +231,7 @@ func enterable(dir string) error {
 
 // reason is the cause inside a PathError, for messages that name the path already.
 func reason(err error) error {
-	if pe := new(os.PathError); errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err

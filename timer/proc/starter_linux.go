@@ -154,7 +154,7 @@ func (p *Process) startByStarter(ctx context.Context, spec Spec, mount string, f
 	if _, err = conn.Write([]byte{0}); err == nil {
 		_, err = awaitReady(reports)
 	}
-	if se := new(StartError); errors.As(err, &se) && se != errStarterDied {
+	if se, ok := errors.AsType[*StartError](err); ok && se != errStarterDied {
 		p.dropStarter(conn)
 		return se
 	}

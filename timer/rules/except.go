@@ -79,7 +79,7 @@ func Reread(t state.Timing, text func(path string) (string, error)) (now state.T
 	now = t
 	now.ExceptDays = lines
 	sched, err = Recurrence(now)
-	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Code == fault.CodeNever && (!t.End.IsZero() || t.Count > 0) {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.CodeNever && (!t.End.IsZero() || t.Count > 0) {
 		err = nil
 	}
 	if err != nil {

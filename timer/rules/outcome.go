@@ -70,8 +70,7 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		judgeAgent(&l, r, res)
 	case res.Err != nil:
 		l.Outcome, l.Reason, l.Text = state.Failed, ReasonNotStarted, res.Err.Error()
-		var se *proc.StartError
-		if errors.As(res.Err, &se) {
+		if se, ok := errors.AsType[*proc.StartError](res.Err); ok {
 			code := se.ExitCode()
 			l.ExitCode = &code
 		}

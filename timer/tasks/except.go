@@ -46,8 +46,7 @@ func readException(ctx context.Context, text string, files *needs.Finder, o when
 	}
 	days, lines, err := rules.ReadDayFile(path, func(path string) (string, error) { return files.Text(ctx, path) }, o)
 	if file, ok := errors.AsType[*rules.DayFileError](err); ok {
-		line := (*fault.Error)(nil)
-		if !errors.As(file.Err, &line) {
+		if _, ok := errors.AsType[*fault.Error](file.Err); !ok {
 			return nil, nil, problem.Of(problem.T(file.Error()), problem.T("%s names a file with a day a line, such as 2027-01-06", problem.Set("except", "file:PATH")))
 		}
 		p := explain(file.Err)

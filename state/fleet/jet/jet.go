@@ -239,8 +239,7 @@ func (k *KV) last(ctx context.Context, stream, subject string) (fleet.Cell, erro
 		} `json:"message"`
 	}
 	err := k.api(ctx, "STREAM.MSG.GET."+stream, map[string]string{"last_by_subj": subject}, &got)
-	var e *apiError
-	if errors.As(err, &e) && e.ErrCode == codeNoMessage {
+	if e, ok := errors.AsType[*apiError](err); ok && e.ErrCode == codeNoMessage {
 		return fleet.Cell{}, nil
 	}
 	if err != nil {
