@@ -156,7 +156,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 	}
 	if len(failed) > 0 && len(o.Query.Tasks) == 0 {
 		if word := s.Args[0]; o.Take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") &&
-			!state.WholeID(strings.ToLower(word)) {
+			failed[0].Code == problem.NotFound && !state.WholeID(strings.ToLower(word)) {
 			return problem.Of(problem.T("%s is neither a duration for %s nor the ID of a task",
 				cli.Quote(word), problem.Option("take")),
 				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
@@ -238,10 +238,10 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 		word = strings.TrimSpace(word)
 		name, rest, hasRest := strings.Cut(word, "/")
 		name = strings.ToLower(name)
-		owners := map[string]bool{} // the tasks whose items have this beginning
+		owners := map[string]state.Line{} // by the tasks whose items have this beginning
 		for _, i := range items {
 			if state.MatchID(i.Line.TaskID, name) {
-				owners[i.Line.TaskID] = true
+				owners[i.Line.TaskID] = i.Line
 			}
 		}
 		task := ""
@@ -250,6 +250,13 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 			for id := range owners {
 				task = id
 			}
+		case len(owners) > 1:
+			all, err := withOwners(ctx, st, name, owners)
+			if err != nil {
+				return nil, nil, err
+			}
+			failed = append(failed, *view.Ambiguous(word, all))
+			continue
 		default:
 			e, refused, err := view.PickID(ctx, st.Find, word, s.Clock.Now(), func(state.Entry) bool { return true })
 			if err != nil {
@@ -280,4 +287,25 @@ func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), failed, nil
+}
+
+// withOwners returns the tasks whose IDs have a beginning, with those of which only items are left.
+// owners has a line of each that has items.
+func withOwners(ctx context.Context, st state.Tasks, name string, owners map[string]state.Line) ([]state.Entry, error) {
+	all, err := st.Find(ctx, name)
+	if err != nil && !errors.Is(err, state.ErrNotFound) {
+		return nil, err
+	}
+	for id, line := range owners {
+		if slices.ContainsFunc(all, func(e state.Entry) bool { return e.Task.ID == id }) {
+			continue
+		}
+		e := state.Entry{Task: state.Task{ID: id, Description: line.Description}, Due: state.Unscheduled}
+		if line.Due != nil {
+			e.Due = *line.Due
+		}
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b state.Entry) int { return state.CompareIDs(a.Task.ID, b.Task.ID) })
+	return all, nil
 }

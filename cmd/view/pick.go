@@ -223,9 +223,19 @@ func PickID(ctx context.Context, search func(context.Context, string) ([]state.E
 		}
 	}
 	e, bad := bestOf(id, all, fits, now, problem.T("no task %s", cli.Quote(id)), func(n string) problem.Text {
-		return problem.T("the IDs of %s begin with %s", n, cli.Quote(id))
+		return beginning(id, n)
 	})
 	return e, bad, nil
+}
+
+// beginning says of how many tasks a text begins the IDs.
+func beginning(id, tasks string) problem.Text {
+	return problem.T("the IDs of %s begin with %s", tasks, cli.Quote(id))
+}
+
+// Ambiguous is the error of a text with which the IDs of several tasks begin.
+func Ambiguous(id string, all []state.Entry) *PickError {
+	return PickFailed(id, problem.IDAmbiguous, beginning(id, cli.Plural(len(all), "task")), all...)
 }
 
 // bestOf returns the one of the tasks that a name can mean: the one that the command can take, or
