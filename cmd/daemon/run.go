@@ -296,7 +296,8 @@ func leaderText(l state.Leader, zone *time.Location) string {
 	if l.Ident.PID == 0 {
 		return "a runner that has not yet written who it is"
 	}
-	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, view.Stamp(l.Since.In(zone)))
+	text := fmt.Sprintf("%s, since %s", handover.Process(l.Ident.PID, runner.InOtherContainer(l.Ident)),
+		view.Stamp(l.Since.In(zone)))
 	switch {
 	case runner.Suspended(l.Ident):
 		text += ", stopped"

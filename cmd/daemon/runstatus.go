@@ -22,6 +22,7 @@ type runStatusJSON struct {
 	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
 	Others      []otherRunner  `json:"others,omitempty" jsonschema:"in a fleet: the runners of other machines, by their heartbeats"`
 	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
+	Elsewhere   int            `json:"elsewhere,omitempty" jsonschema:"runs and further attempts of other containers, which may have ended"`
 	Next        *time.Time     `json:"next,omitempty"`
 	NextTold    *time.Time     `json:"next_told,omitempty" jsonschema:"when the next attempt is made to tell somebody; absent: nobody waits to be told"`
 	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
@@ -39,10 +40,11 @@ type delayJSON struct {
 
 // runnerProcess is the process that is the runner.
 type runnerProcess struct {
-	PID     int       `json:"pid"`
-	Since   time.Time `json:"since"`
-	Version string    `json:"version"`
-	Mode    string    `json:"mode"`
+	PID       int       `json:"pid"`
+	Since     time.Time `json:"since"`
+	Version   string    `json:"version"`
+	Mode      string    `json:"mode"`
+	Elsewhere bool      `json:"elsewhere,omitempty" jsonschema:"it is in another container, and pid is its number there"`
 }
 
 // otherRunner is a runner of another machine of a fleet.
@@ -81,7 +83,7 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	ending, left, err := steppedDown(ctx, st, leader, others)
+	open, err := steppedDown(ctx, st, leader, others)
 	if err != nil {
 		return err
 	}
@@ -90,9 +92,9 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 		return err
 	}
 	answer := runStatusJSON{Now: s.Now(zone), Runner: handover.RunnerNone, Standby: cli.OrEmpty(st.Standby(ctx)),
-		SteppedDown: []int{}, Others: others, Left: left, ToTell: len(notices), Delays: []delayJSON{},
-		Agents: keptAgents(ctx, s, st)}
-	for _, i := range ending {
+		SteppedDown: []int{}, Others: others, Left: open.left, Elsewhere: open.elsewhere, ToTell: len(notices),
+		Delays: []delayJSON{}, Agents: keptAgents(ctx, s, st)}
+	for _, i := range open.ending {
 		answer.SteppedDown = append(answer.SteppedDown, i.PID)
 	}
 	for _, d := range leader.Delays {
@@ -103,7 +105,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 		answer.Runner = handover.RunnerAlive
 	}
 	if led && leader.Ident.PID != 0 {
-		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode,
+			runner.InOtherContainer(leader.Ident)}
 	}
 	if suspended {
 		answer.Runner = handover.RunnerStopped
@@ -115,7 +118,7 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 		answer.NextTold = cli.Instant(notices[0].Due, zone)
 	}
 	s.Answer(answer)
-	if (!led || suspended) && (pending || left > 0 || len(notices) > 0) {
+	if (!led || suspended) && (pending || open.left+open.elsewhere > 0 || len(notices) > 0) {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
@@ -124,7 +127,8 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 // Text writes a line for each part of the answer.
 func (a runStatusJSON) Text(o *cli.Out) {
 	if who := a.Who; who != nil {
-		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
+		o.Line("runner %s: %s, in the %s, since %s", a.Runner, handover.Process(who.PID, who.Elsewhere), who.Mode,
+			view.Stamp(who.Since))
 	} else if a.Runner != handover.RunnerNone {
 		o.Line("runner %s: it has not written yet who it is", a.Runner)
 	} else if len(a.Others) > 0 {
@@ -149,6 +153,10 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	if a.Left > 0 {
 		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
 	}
+	if a.Elsewhere > 0 {
+		o.Line("begun in another container by another runner; nobody here sees whether it goes on: %s",
+			cli.Plural(a.Elsewhere, "run"))
+	}
 	for _, d := range a.Delays {
 		o.Line("postponed since %s, and tried again: %s: %s", view.Stamp(d.Since), d.TaskID, cli.Visible(d.Why))
 	}
@@ -171,7 +179,7 @@ func (a runStatusJSON) Text(o *cli.Out) {
 	default:
 		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
 	}
-	if a.Runner == handover.RunnerNone && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
+	if a.Runner == handover.RunnerNone && (a.Next != nil || a.Left+a.Elsewhere > 0 || a.NextTold != nil) {
 		o.Hint("%s run --background", o.Program())
 	}
 	if a.Runner == handover.RunnerStopped {
@@ -196,24 +204,33 @@ func otherRunners(ctx context.Context, st state.Store, own state.Leader, zone *t
 	return list, err
 }
 
-// steppedDown returns the runners that live, have claims and do not hold the lock. Runs of fire do
-// not count. left is how many claims have no living runner. Those of other machines are counted in
-// others.
-func steppedDown(ctx context.Context, st state.Claims, leader state.Leader, others []otherRunner) (ending []state.Ident,
-	left int, err error) {
+// openClaims are the open claims that no living runner with the lock has.
+type openClaims struct {
+	ending    []state.Ident // the runners that live, have some and do not hold the lock
+	left      int           // how many have no living runner
+	elsewhere int           // how many have a runner of which nobody here sees whether it lives
+}
+
+// steppedDown finds out whose the open claims are. Runs of fire do not count. Those of other
+// machines are counted in others.
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader, others []otherRunner) (c openClaims,
+	err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
 		i := slices.IndexFunc(others, func(o otherRunner) bool { return o.ident == r.Runner })
 		switch alive := runner.Alive(r.Runner); {
 		case i >= 0:
 			others[i].Running++
+		case r.Runner == leader.Ident: // it has the lock, also where it cannot be seen
+		case !alive && r.Node == "" && runner.InOtherContainer(r.Runner):
+			c.elsewhere++
 		case !alive:
-			left++
-		case r.Runner != leader.Ident && !r.Manual && !slices.Contains(ending, r.Runner):
-			ending = append(ending, r.Runner)
+			c.left++
+		case !r.Manual && !slices.Contains(c.ending, r.Runner):
+			c.ending = append(c.ending, r.Runner)
 		}
 	}
-	return ending, left, err
+	return c, err
 }
 
 // keptAgents returns the agent processes that living runners keep.

@@ -126,7 +126,8 @@ func runnerToStop(ctx context.Context, s *cli.Call, st state.Leases) (leader sta
 	moment, cancel := cli.WithBound(ctx, s.Clock, 2*time.Second)
 	defer cancel()
 	leader, led, err = st.Led(context.WithoutCancel(ctx))
-	for err == nil && led && !runner.Alive(leader.Ident) && s.Clock.For(moment, 20*time.Millisecond) == nil {
+	for err == nil && led && !runner.Alive(leader.Ident) && !runner.InOtherContainer(leader.Ident) &&
+		s.Clock.For(moment, 20*time.Millisecond) == nil {
 		leader, led, err = st.Led(context.WithoutCancel(ctx))
 	}
 	pid := s.Opt.Int("pid")
@@ -182,10 +183,11 @@ func endingAlready(ctx context.Context, s *cli.Call, st state.Store, leader stat
 	if err != nil {
 		return nil, err
 	}
-	ending, _, err := steppedDown(ctx, st, leader, others)
+	open, err := steppedDown(ctx, st, leader, others)
 	if err != nil {
 		return nil, err
 	}
+	ending := open.ending
 	if pid := s.Opt.Int("pid"); pid != 0 {
 		ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
 	}

@@ -34,6 +34,7 @@ const (
 type RunnerState struct {
 	Runner  string
 	Pid     int
+	there   bool         // Pid is a number of another container
 	Nodes   []string     // in a fleet, the other machines whose runners may run it
 	offBy   problem.Text // the setting that kept a runner from being started
 	problem problem.Text // why no runner could be started
@@ -53,6 +54,15 @@ type RunnerState struct {
 // installed.
 func (h RunnerState) Survives() bool { return h.survives != nil && h.survives() }
 
+// Process names a process by its number, and says when that is one of another container: here it
+// means nothing, or another process.
+func Process(pid int, elsewhere bool) string {
+	if elsewhere {
+		return fmt.Sprintf("pid %d of another container", pid)
+	}
+	return fmt.Sprintf("pid %d", pid)
+}
+
 // noRunner says that no runner could be started.
 func noRunner(err error) RunnerState {
 	return RunnerState{Runner: RunnerNone, problem: cli.Explain(err).Message}
@@ -65,7 +75,7 @@ func (h RunnerState) Who() string {
 		if len(h.Nodes) > 0 {
 			return fmt.Sprintf("The runner of %s runs it.", cli.Visible(strings.Join(h.Nodes, " or ")))
 		}
-		return fmt.Sprintf("The runner (pid %d) runs it.", h.Pid)
+		return fmt.Sprintf("The runner (%s) runs it.", Process(h.Pid, h.there))
 	case RunnerStopped:
 		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).",
 			h.Pid, h.Pid)
@@ -189,7 +199,8 @@ func findRunner(ctx context.Context, s *cli.Call, st state.Leases) (RunnerState,
 	case led && runner.Suspended(leader.Ident):
 		return RunnerState{Runner: RunnerStopped, Pid: leader.Ident.PID}, nil
 	case led:
-		return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
+		return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID,
+			there: runner.InOtherContainer(leader.Ident)}, nil
 	}
 	if h, err := keyDenies(ctx, st); err != nil || h.denied {
 		return h, err

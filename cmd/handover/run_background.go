@@ -50,7 +50,8 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Store) error {
 					problem.To("fleet", "permit", "runner").With("key", "FILE")))
 		}
 	}
-	h, ended := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
+	h, ended := RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID,
+		there: runner.InOtherContainer(leader.Ident)}, false
 	if !led && s.DryRun {
 		h = RunnerState{Runner: RunnerStarted}
 	} else if !led {
@@ -58,17 +59,18 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Store) error {
 			return err
 		}
 	}
-	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.OrNull(h.Pid), ended, s.DryRun})
+	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.OrNull(h.Pid), ended, h.there, s.DryRun})
 	return nil
 }
 
 // BackgroundJSON is the answer of run --background.
 type BackgroundJSON struct {
-	Now    time.Time `json:"now"`
-	Runner string    `json:"runner"`
-	PID    *int      `json:"pid,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
-	Ended  bool      `json:"ended,omitempty" jsonschema:"it found nothing to do, and has ended"`
-	DryRun bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+	Now       time.Time `json:"now"`
+	Runner    string    `json:"runner"`
+	PID       *int      `json:"pid,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
+	Ended     bool      `json:"ended,omitempty" jsonschema:"it found nothing to do, and has ended"`
+	Elsewhere bool      `json:"elsewhere,omitempty" jsonschema:"it is in another container, and pid is its number there"`
+	DryRun    bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // Text says whether a runner was started.
@@ -79,7 +81,7 @@ func (a BackgroundJSON) Text(o *cli.Out) {
 	case a.Ended:
 		o.Line("%s a runner (pid %d); nothing was pending, and it has ended", o.Verb("started"), *a.PID)
 	case a.Runner == RunnerAlive:
-		o.Line("a runner is already alive (pid %d)", *a.PID)
+		o.Line("a runner is already alive (%s)", Process(*a.PID, a.Elsewhere))
 	default:
 		o.Line("%s a runner (pid %d); it ends when nothing is pending", o.Verb("started"), *a.PID)
 	}
@@ -95,7 +97,7 @@ func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader s
 		if err != nil || !led {
 			return leader, led, err
 		}
-		if waited >= aliveFor && runner.Alive(leader.Ident) {
+		if waited >= aliveFor && (runner.Alive(leader.Ident) || runner.InOtherContainer(leader.Ident)) {
 			break
 		} else if waited >= aliveFor && runner.HasEnded(leader.Ident) {
 			return state.Leader{}, false, nil
@@ -140,9 +142,10 @@ func startAndWait(ctx context.Context, s *cli.Call, st state.Store) (h RunnerSta
 			return h, false, err
 		case led && leader.Ident.PID == own.PID:
 			return RunnerState{Runner: RunnerStarted, Pid: own.PID}, false, nil
-		case led && leader.Ident != own && runner.Alive(leader.Ident):
+		case led && leader.Ident != own && (runner.Alive(leader.Ident) || runner.InOtherContainer(leader.Ident)):
 			// another runner was first; the new one sees that, too, and ends
-			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
+			return RunnerState{Runner: RunnerAlive, Pid: leader.Ident.PID,
+				there: runner.InOtherContainer(leader.Ident)}, false, nil
 		case !lives && (!led || runner.HasEnded(leader.Ident)):
 			if why := lastLogError(path, logged); why != "" {
 				return h, false, problem.New(problem.Failed,

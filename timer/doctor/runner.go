@@ -41,7 +41,7 @@ func (d *Doctor) checkClaims(ctx context.Context, tell report) string {
 		name := id + " (" + summary(r.Task) + ")"
 		switch {
 		case r.Number == 0: // its record is damaged, which is reported elsewhere
-		case runner.Alive(r.Runner) || runner.Alive(r.Child):
+		case runner.Alive(r.Runner) || runner.Alive(r.Child) || d.led && r.Runner == d.leader.Ident:
 			alive++
 		case runner.InOtherContainer(r.Runner):
 			tell(odd(Elsewhere, id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: "+d.Program+" doctor"))

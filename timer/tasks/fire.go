@@ -11,7 +11,8 @@ import (
 )
 
 // Firing returns the options of a run by hand, once nothing forbids it: the kind of the task, what
-// the configuration allows, and the quota of its origin. The caller adds what the run prints and
+// the configuration allows, the quota of its origin, and a runner that would not see the run and
+// would end its claim as interrupted. The caller adds what the run prints and
 // delivers, and who answers an agent. With tell, the run is reported as if it had been due.
 func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
 	self, err := runner.SelfIn(st)
@@ -27,6 +28,17 @@ func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bo
 	}
 	if err := Allowed(ctx, e.Task, nil, config.Run.Allow, w.File()); err != nil {
 		return o, err
+	}
+	if _, shared := state.SharedBy(st); !shared { // in a fleet, heartbeats tell who lives
+		leader, led, err := st.Led(ctx)
+		if err != nil {
+			return o, err
+		}
+		if led && runner.InOtherContainer(leader.Ident) {
+			return o, problem.New(problem.Failed,
+				problem.T("the runner (pid %d there) is in another container, and would take this run for one that is lost", leader.Ident.PID),
+				problem.T("call it in that container, such as by docker exec"))
+		}
 	}
 	origin, err := w.Origin()
 	if err == nil && origin != "" {

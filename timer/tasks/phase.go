@@ -31,11 +31,10 @@ func NextAttempt(e state.Entry) time.Time {
 	return time.Time{}
 }
 
-// RunAlive reports whether somebody will see the end of a run. In a fleet, the other runners see to
-// what a machine that cannot be seen from here does not.
-func RunAlive(r state.Record) bool {
-	return runner.Alive(r.Runner) || runner.Alive(r.Child) || runner.Distant(r)
-}
+// RunAlive reports whether somebody will see the end of a run, as far as can be seen from here. In
+// a fleet, the other runners see to what a machine that cannot be seen from here does not. A run of
+// another container goes on until a runner has ended it.
+func RunAlive(r state.Record) bool { return !runner.Left(r) || runner.Alive(r.Child) }
 
 // Attempts is how often a change is tried again because somebody else changed the same task.
 const Attempts = 20
