@@ -22,11 +22,11 @@ func TestTopEndsWithItsTerminal(t *testing.T) {
 			t.Parallel()
 			caller, _ := newCaller(t)
 			keys, tty := newTerminal(t)
-			cmd := exec.Command("/bin/sh", "-c", c.before+`exec -a ouro-timer "$1" top`, "sh", caller.self)
-			if _, err := exec.LookPath("bash"); err != nil {
+			bash, err := exec.LookPath("bash") // its exec can name a program
+			if err != nil {
 				t.Skip("there is no bash")
 			}
-			cmd.Path = "/bin/bash"
+			cmd := exec.Command(bash, "-c", c.before+`exec -a ouro-timer "$1" top`, "bash", caller.self)
 			cmd.Env, cmd.Dir = append(caller.env(), "TERM=xterm", "LC_ALL=C", "NO_COLOR=1"), "/"
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: c.controls, Setctty: c.controls}

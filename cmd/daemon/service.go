@@ -92,10 +92,10 @@ func runService(ctx context.Context, s *cli.Call) error {
 		if err := mayChange(p, action, serviceCall(s, action), os.Geteuid(), knownUser); err != nil {
 			return err
 		}
-		if user, known := service.AccountOf(p.User); known && action == "install" {
-			if err := barredProblem(p.Barred(user, service.SystemState), p); err != nil {
-				return err
-			}
+	}
+	if user, known := service.AccountOf(p.User); known && p.System && action == "install" && !prints {
+		if err := barredProblem(p.Barred(user, service.SystemState), p); err != nil {
+			return err
 		}
 	}
 	switch action {

@@ -238,7 +238,7 @@ func testFleet(t *testing.T, worlds int, together bool, store func(seed uint64) 
 		count += f.count
 		over += f.over
 	}
-	t.Logf("%d occurrences, of which %d were taken over from a machine that had no lease any more", count, over)
+	t.Logf("%d occurrences, of which %d were taken over by another node", count, over)
 	if count < 100*worlds || over < worlds/10 {
 		t.Error("that is too few to see anything")
 	}

@@ -17,7 +17,6 @@ import (
 func TestReadersOfServersThatAreBehind(t *testing.T) {
 	const n = 900
 	ctx := t.Context()
-	// the server passes what it is asked for pages on to the test
 	servers := natstest.Start(t, 1, `mappings: { "$JS.API.DIRECT.GET.OURO_late": "pages" }`)
 	kv := open(t, servers, "late", 1)
 	var all []fleet.Cell
@@ -30,19 +29,7 @@ func TestReadersOfServersThatAreBehind(t *testing.T) {
 		all = append(all, c)
 	}
 	has := make(chan uint64, 1) // the last revision that the server which answers has
-	conn, err := nats.Dial(ctx, nats.Options{Servers: []string{servers.URL()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	pages, err := conn.Listen(ctx, "pages", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// this answer comes after the server knows who listens
-	if _, err := conn.Request(ctx, nats.Msg{Subject: "nobody"}); !errors.Is(err, nats.ErrNobody) {
-		t.Fatal(err)
-	}
+	pages := hearPages(t, servers)
 	go answerPages(t, pages, all, has)
 	for _, last := range []uint64{0, 1, 100, n - 300, n - 1, n} {
 		for _, prefix := range []string{"l.", "l.a"} {
@@ -68,6 +55,25 @@ func TestReadersOfServersThatAreBehind(t *testing.T) {
 			<-has
 		}
 	}
+}
+
+// hearPages returns what a server is asked for pages, when its configuration passes that on to the subject "pages".
+func hearPages(t *testing.T, servers *natstest.Servers) *nats.Inbox {
+	t.Helper()
+	conn, err := nats.Dial(t.Context(), nats.Options{Servers: []string{servers.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	pages, err := conn.Listen(t.Context(), "pages", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// this answer comes after the server knows who listens
+	if _, err := conn.Request(t.Context(), nats.Msg{Subject: "nobody"}); !errors.Is(err, nats.ErrNobody) {
+		t.Fatal(err)
+	}
+	return pages
 }
 
 // answerPages answers like a server of the stream that has no more cells than has says.
@@ -116,18 +122,7 @@ func TestAnswersThatLack(t *testing.T) {
 		}
 		want = append(want, uint64(i+1))
 	}
-	conn, err := nats.Dial(ctx, nats.Options{Servers: []string{servers.URL()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	pages, err := conn.Listen(ctx, "pages", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Request(ctx, nats.Msg{Subject: "nobody"}); !errors.Is(err, nats.ErrNobody) {
-		t.Fatal(err)
-	}
+	pages := hearPages(t, servers)
 	lost := make(chan uint64)
 	go func() {
 		for {
