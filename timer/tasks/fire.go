@@ -12,8 +12,8 @@ import (
 
 // Firing returns the options of a run by hand, once nothing forbids it: the kind of the task, what
 // the configuration allows, the quota of its origin, and a runner that would not see the run and
-// would end its claim as interrupted. The caller adds what the run prints and
-// delivers, and who answers an agent. With tell, the run is reported as if it had been due.
+// would end its claim as interrupted. The caller adds what the run prints and delivers, and who
+// answers an agent. With tell, the run is reported as if it had been due.
 func Firing(ctx context.Context, w World, st state.Store, e state.Entry, tell bool) (o runner.Options, err error) {
 	self, err := runner.SelfIn(st)
 	if err != nil {
